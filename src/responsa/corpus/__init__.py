@@ -1,1 +1,1 @@
-""""""
+"""Documents: reading them, keeping them in versions, looking them up."""

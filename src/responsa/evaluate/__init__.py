@@ -1,1 +1,1 @@
-""""""
+"""Scores of runs and answers, with intervals and paired comparisons."""

@@ -1,0 +1,59 @@
+"""The commands put together, and the options that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from responsa.cli import asking, library, scoring
+
+app = typer.Typer(
+    name="responsa",
+    help="Answers questions about regulation with the rule cited.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"responsa {version('responsa')}")
+        raise typer.Exit
+
+
+@app.callback()
+def shared(
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Option("--library", envvar="RESPONSA_LIBRARY", metavar="DIR", help="The library's folder.")
+    ] = Path("library"),
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Answers questions about regulation with the rule cited."""
+    del version
+    context.obj = folder
+
+
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    library.add,
+    library.remove,
+    library.documents,
+    library.show,
+    library.passage,
+    library.verify,
+    asking.search,
+    asking.ask,
+    asking.run,
+    asking.answer,
+)
+for command in _COMMANDS:
+    app.command()(command)
+app.add_typer(scoring.score, name="score")

@@ -1,0 +1,84 @@
+"""TOML tables to frozen dataclasses: each table is a stage, ``kind`` picks the class, the other keys are its fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from responsa.errors import RecipeError, suggestion
+
+T = TypeVar("T")
+
+
+def parse(text: str, where: str) -> dict[str, object]:
+    """TOML to a table. ``where`` names the file in the error."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"{where}: not valid TOML: {error}") from error
+
+
+def read(path: Path) -> dict[str, object]:
+    """The table in a TOML file."""
+    try:
+        return parse(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise RecipeError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RecipeError(f"{path}: not UTF-8 text (byte {error.start})") from error
+
+
+def build(table: object, family: Mapping[str, type[T]], where: str) -> T:
+    """The stage that a table describes.
+
+    ``family`` maps each ``kind`` to its class. Unknown kinds and keys are refused with a suggestion, values
+    of the wrong type with the type expected; a class refuses values out of range in ``__post_init__``.
+    """
+    if not isinstance(table, Mapping):
+        raise RecipeError(f"{where}: expected a table with a 'kind', got {table!r}")
+    kind = table.get("kind")
+    if not isinstance(kind, str):
+        raise RecipeError(f"{where}: 'kind' is missing; known: {', '.join(sorted(family))}")
+    if kind not in family:
+        raise RecipeError(f"{where}: unknown kind {kind!r}{suggestion(kind, family)}")
+    return fill(family[kind], {key: value for key, value in table.items() if key != "kind"}, where)
+
+
+def fill(cls: type[T], values: Mapping[str, object], where: str) -> T:
+    """An instance of the dataclass ``cls`` with its fields taken from ``values``, each checked for its type."""
+    fields = {field.name for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
+    hints = typing.get_type_hints(cls)
+    checked = {}
+    for key, value in values.items():
+        if key not in fields:
+            raise RecipeError(f"{where}: unknown key {key!r}{suggestion(key, fields)}")
+        checked[key] = _checked(value, hints[key], f"{where}.{key}")
+    try:
+        return cls(**checked)
+    except TypeError as error:
+        raise RecipeError(f"{where}: {error}") from error
+    except ValueError as error:
+        raise RecipeError(f"{where}: {error}") from error
+
+
+def _checked(value: object, hint: object, where: str) -> object:
+    """``value`` as the type that ``hint`` names; integers pass for floats, lists become tuples."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        if value not in arguments:
+            known = ", ".join(repr(choice) for choice in arguments)
+            raise RecipeError(f"{where}: {value!r} is not one of {known}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise RecipeError(f"{where}: expected a list, got {value!r}")
+        return tuple(_checked(item, arguments[0], f"{where}[{index}]") for index, item in enumerate(value))
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(hint, type) and (not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool)):
+        raise RecipeError(f"{where}: expected {hint.__name__}, got {value!r}")
+    return value

@@ -1,0 +1,135 @@
+"""Index files beside the catalogue: built from versions, named by what they were built from, never changed.
+
+An artefact is a folder whose name holds the digest of its inputs. It is written under a temporary name and
+renamed when complete, so a process killed at any instant leaves either the whole artefact or none. Nothing
+is lost with it: what is missing or damaged is built again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MANIFEST = "manifest.json"
+_TEMPORARY = ".building-"
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """The folder of artefacts. Where it cannot be written, artefacts live in a temporary folder instead."""
+
+    folder: Path
+    _fallback: list[tempfile.TemporaryDirectory[str]] = field(default_factory=list, repr=False)
+
+    def get(self, name: str, versions: Iterable[str], build: Callable[[Path], None]) -> Path:
+        """The folder of artefact ``name``; ``build`` fills a new folder where it is missing or cut short.
+
+        ``versions`` are the digests of the versions it is made from.
+        """
+        target = self.folder / name
+        if is_whole(target):
+            return target
+        for place in (self.folder, self._temporary):
+            try:
+                return _write(place() if callable(place) else place, name, sorted(versions), build)
+            except PermissionError:
+                continue
+            except OSError as error:
+                if error.errno != 30:  # EROFS: read-only file system
+                    raise
+        raise AssertionError("unreachable: the temporary folder can be written")
+
+    def _temporary(self) -> Path:
+        if not self._fallback:
+            self._fallback.append(tempfile.TemporaryDirectory(prefix="responsa-"))
+        return Path(self._fallback[0].name)
+
+    def names(self) -> list[str]:
+        """The artefacts that exist, sorted."""
+        if not self.folder.is_dir():
+            return []
+        return sorted(entry.name for entry in self.folder.iterdir() if not entry.name.startswith("."))
+
+    def collect(self, live: set[str], keep: int = 4) -> None:
+        """Delete what is no longer needed; only the holder of the write lock calls this.
+
+        That is artefacts of versions that are not live any more, leftovers of killed builds, and, of artefacts
+        that cover several versions, all but the ``keep`` newest of each kind.
+        """
+        if not self.folder.is_dir():
+            return
+        views: dict[str, list[tuple[float, Path]]] = {}
+        for entry in self.folder.iterdir():
+            if entry.name.startswith(_TEMPORARY):
+                shutil.rmtree(entry, ignore_errors=True)
+                continue
+            inputs = _inputs(entry)
+            if inputs is None or not live.issuperset(inputs):
+                shutil.rmtree(entry, ignore_errors=True)
+            elif not entry.name.startswith("terms-"):
+                views.setdefault(entry.name.partition("-")[0], []).append((entry.stat().st_mtime, entry))
+        for entries in views.values():
+            for _, entry in sorted(entries, reverse=True)[keep:]:
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+def _write(folder: Path, name: str, versions: list[str], build: Callable[[Path], None]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / name
+    if is_whole(target):
+        return target
+    building = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=folder))
+    try:
+        build(building)
+        files = {
+            path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in sorted(building.iterdir())
+        }
+        manifest = json.dumps({"files": files, "versions": versions}, indent=1, sort_keys=True)
+        (building / MANIFEST).write_text(manifest, encoding="utf-8")
+        if target.exists() and not is_whole(target):
+            shutil.rmtree(target)
+        try:
+            building.rename(target)
+        except OSError:
+            if not is_whole(target):  # else: another process was faster, with the same content
+                raise
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    return target
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether every file of the manifest is there with its size: the cheap check made at each opening."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        return all((folder / name).stat().st_size == entry["bytes"] for name, entry in manifest["files"].items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def damage(folder: Path) -> str:
+    """What is wrong with an artefact, with every byte read; empty where nothing is."""
+    if not is_whole(folder):
+        return "a file is missing or cut short"
+    manifest = json.loads((folder / MANIFEST).read_bytes())
+    for name, entry in manifest["files"].items():
+        if _sha256(folder / name) != entry["sha256"]:
+            return f"{name} has changed since it was written"
+    return ""
+
+
+def _inputs(folder: Path) -> list[str] | None:
+    try:
+        return list(json.loads((folder / MANIFEST).read_bytes())["versions"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

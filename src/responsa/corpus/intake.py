@@ -1,0 +1,274 @@
+"""Taking files into the catalogue: what is new, what has changed, what stays, what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from responsa.corpus import catalogue, readers
+from responsa.errors import InputError, ReadError
+from responsa.text import digest
+from responsa.types import Edition, Source
+
+Status = Literal["added", "changed", "unchanged", "refused"]
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What became of one file. ``reason`` says why it was refused."""
+
+    path: str
+    status: Status
+    documents: tuple[str, ...] = ()
+    passages: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class AddReport:
+    """What became of every file found.
+
+    ``skipped`` are files in a folder that no reader knows, ``missing`` are sources of the library that
+    have vanished from the folders given (their documents stay until removed), ``interrupted`` says that
+    Ctrl-C ended the reading before the last file.
+    """
+
+    files: tuple[FileReport, ...]
+    skipped: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def changed_anything(self) -> bool:
+        """Whether the catalogue has new content."""
+        return any(file.status in ("added", "changed") for file in self.files)
+
+    @property
+    def refused(self) -> tuple[FileReport, ...]:
+        """The files that could not be taken in."""
+        return tuple(file for file in self.files if file.status == "refused")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Files to read, in order; files without a reader; the folders they were found in."""
+
+    files: tuple[Path, ...]
+    skipped: tuple[str, ...]
+    folders: tuple[Path, ...]
+
+
+def expand(sources: Sequence[Path]) -> Found:
+    """The files below the given paths: folders are walked in name order, hidden entries left out."""
+    if not sources:
+        raise InputError("nothing to add: name at least one file or folder")
+    files: dict[Path, None] = {}
+    skipped: list[str] = []
+    folders: list[Path] = []
+    for source in sources:
+        path = source.absolute()
+        if not path.is_dir():
+            files[path] = None
+            continue
+        folders.append(path)
+        for entry in sorted(path.rglob("*")):
+            if any(part.startswith(".") for part in entry.relative_to(path).parts) or entry.is_dir():
+                continue
+            if entry.suffix.lower() in readers.SUFFIXES:
+                files[entry] = None
+            else:
+                skipped.append(str(entry))
+    return Found(tuple(files), tuple(skipped), tuple(folders))
+
+
+def take(db: sqlite3.Connection, found: Found, progress: Callable[[int, int, str], None] | None) -> AddReport:
+    """Read the files into an open transaction."""
+    reports: list[FileReport] = []
+    interrupted = False
+    for position, path in enumerate(found.files):
+        if progress:
+            progress(position, len(found.files), path.name)
+        try:
+            reports.append(_take_file(db, path))
+        except KeyboardInterrupt:
+            interrupted = True
+            break
+    return AddReport(tuple(reports), found.skipped, _missing(db, found), interrupted)
+
+
+def _take_file(db: sqlite3.Connection, path: Path) -> FileReport:
+    """One file, wholly or not at all: a savepoint undoes what a refusal or Ctrl-C leaves half done."""
+    db.execute("SAVEPOINT file")
+    try:
+        report = _read_file(db, path)
+    except InputError as error:
+        report = FileReport(str(path), "refused", reason=_without_path(str(error), path))
+        db.execute("ROLLBACK TO file")
+    except BaseException:
+        db.execute("ROLLBACK TO file")
+        db.execute("RELEASE file")
+        raise
+    db.execute("RELEASE file")
+    return report
+
+
+def _read_file(db: sqlite3.Connection, path: Path) -> FileReport:
+    known = db.execute("SELECT id, size, mtime_ns, sha256 FROM sources WHERE path = ?", (str(path),)).fetchone()
+    try:
+        stat = path.stat()
+        if known and known[1:3] == (stat.st_size, stat.st_mtime_ns):
+            return FileReport(str(path), "unchanged")
+        with path.open("rb") as file:
+            source = Source(str(path), stat.st_size, stat.st_mtime_ns, hashlib.file_digest(file, "sha256").hexdigest())
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be read: {error.strerror}") from error
+    if known and known[3] == source.sha256:
+        db.execute("UPDATE sources SET mtime_ns = ? WHERE id = ?", (source.mtime_ns, known[0]))
+        return FileReport(str(path), "unchanged")
+    editions = readers.read(path)
+    source_id = _record_source(db, source)
+    for edition in editions:
+        _store_edition(db, edition, source_id, path)
+    _retire_others(db, source_id, editions)
+    return FileReport(
+        str(path),
+        "changed" if known else "added",
+        tuple(edition.document_id for edition in editions),
+        sum(len(edition.passages) for edition in editions),
+    )
+
+
+def _record_source(db: sqlite3.Connection, source: Source) -> int:
+    row = db.execute(
+        "INSERT INTO sources (path, size, mtime_ns, sha256, read_at) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (path) DO UPDATE SET"
+        " size = excluded.size, mtime_ns = excluded.mtime_ns, sha256 = excluded.sha256, read_at = excluded.read_at"
+        " RETURNING id",
+        (source.path, source.size, source.mtime_ns, source.sha256, _now()),
+    ).fetchone()
+    return int(row[0])
+
+
+def _store_edition(db: sqlite3.Connection, edition: Edition, source_id: int, path: Path) -> None:
+    """A version for the edition, unless it is there already; earlier states of the same edition are retired."""
+    version_digest = digest(catalogue.canonical(edition))
+    valid_from = edition.valid_from.isoformat() if edition.valid_from else None
+    _refuse_rival(db, edition, version_digest, valid_from, source_id, path)
+    _refuse_foreign_ids(db, edition, path)
+    db.execute(
+        "UPDATE versions SET live = 0, current = 0 WHERE document_id = ? AND valid_from IS ? AND digest <> ?",
+        (edition.document_id, valid_from, version_digest),
+    )
+    inserted = db.execute(
+        "INSERT INTO versions (document_id, digest, title, valid_from, valid_to, added_at, source_id, live, current)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, 1, 0) ON CONFLICT (document_id, digest) DO NOTHING RETURNING id",
+        (
+            edition.document_id, version_digest, edition.title, valid_from,
+            edition.valid_to and edition.valid_to.isoformat(), _now(), source_id,
+        ),
+    ).fetchone()  # fmt: skip
+    if inserted:
+        catalogue.insert_passages(db, inserted[0], edition.passages)
+    else:
+        db.execute(
+            "UPDATE versions SET live = 1, source_id = ? WHERE document_id = ? AND digest = ?",
+            (source_id, edition.document_id, version_digest),
+        )
+    mark_current(db, edition.document_id)
+
+
+def _refuse_rival(
+    db: sqlite3.Connection, edition: Edition, version_digest: str, valid_from: str | None, source_id: int, path: Path
+) -> None:
+    """Two files that still exist may not both claim the same document as of the same date with different text."""
+    rival = db.execute(
+        "SELECT s.path FROM versions v JOIN sources s ON s.id = v.source_id WHERE v.document_id = ? AND v.live = 1"
+        " AND v.valid_from IS ? AND v.digest <> ? AND s.id <> ?",
+        (edition.document_id, valid_from, version_digest, source_id),
+    ).fetchone()
+    if rival and Path(rival[0]).exists():
+        raise ReadError(
+            f"{path}: document {edition.document_id!r} with valid_from {valid_from or 'not given'} is already in the"
+            f" library from {rival[0]}; give one of them another document id or valid_from, or remove the other first"
+        )
+
+
+def _refuse_foreign_ids(db: sqlite3.Connection, edition: Edition, path: Path) -> None:
+    """A passage id may belong to one document only."""
+    wanted = {passage.id for passage in edition.passages}
+    if not db.execute("SELECT 1 FROM versions WHERE document_id <> ? LIMIT 1", (edition.document_id,)).fetchone():
+        return
+    for passage_id in wanted:
+        other = db.execute(
+            "SELECT v.document_id FROM passages p JOIN versions v ON v.id = p.version_id"
+            " WHERE p.passage_id = ? AND v.live = 1 AND v.document_id <> ? LIMIT 1",
+            (passage_id, edition.document_id),
+        ).fetchone()
+        if other:
+            raise ReadError(
+                f"{path}: passage id {passage_id!r} of document {edition.document_id!r} is already that of a passage"
+                f" of document {other[0]!r}; ids must be unique in a library"
+            )
+
+
+def _retire_others(db: sqlite3.Connection, source_id: int, editions: Sequence[Edition]) -> None:
+    """What the file no longer holds: documents gone from it, and earlier states with the same dates.
+
+    A version of the same document with another ``valid_from`` stays: a file overwritten by the next
+    edition leaves the former one as history.
+    """
+    kept = {edition.document_id for edition in editions}
+    rows = db.execute(
+        "SELECT DISTINCT document_id FROM versions WHERE source_id = ? AND live = 1", (source_id,)
+    ).fetchall()
+    for (document_id,) in rows:
+        if document_id not in kept:
+            db.execute(
+                "UPDATE versions SET live = 0, current = 0 WHERE source_id = ? AND document_id = ?",
+                (source_id, document_id),
+            )
+            mark_current(db, document_id)
+
+
+def mark_current(db: sqlite3.Connection, document_id: str) -> None:
+    """Of a document's live versions, the one with the latest ``valid_from`` (then the last added) is current."""
+    db.execute("UPDATE versions SET current = 0 WHERE document_id = ?", (document_id,))
+    db.execute(
+        "UPDATE versions SET current = 1 WHERE id = (SELECT id FROM versions WHERE document_id = ? AND live = 1"
+        " ORDER BY coalesce(valid_from, '') DESC, id DESC LIMIT 1)",
+        (document_id,),
+    )
+
+
+def remove(db: sqlite3.Connection, name: str) -> tuple[str, ...]:
+    """Delete the documents that ``name`` (a document id or a source's path) stands for; return their ids."""
+    rows = db.execute(
+        "SELECT DISTINCT v.document_id FROM versions v LEFT JOIN sources s ON s.id = v.source_id"
+        " WHERE v.document_id = ? OR s.path = ?",
+        (name, str(Path(name).absolute())),
+    ).fetchall()
+    for (document_id,) in rows:
+        db.execute("DELETE FROM versions WHERE document_id = ?", (document_id,))
+    db.execute("DELETE FROM sources WHERE id NOT IN (SELECT source_id FROM versions WHERE source_id IS NOT NULL)")
+    return tuple(sorted(row[0] for row in rows))
+
+
+def _missing(db: sqlite3.Connection, found: Found) -> tuple[str, ...]:
+    missing = []
+    for (path,) in db.execute("SELECT path FROM sources ORDER BY path"):
+        if any(Path(path).is_relative_to(folder) for folder in found.folders) and not Path(path).exists():
+            missing.append(path)
+    return tuple(missing)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _without_path(message: str, path: Path) -> str:
+    return message.removeprefix(f"{path}: ")

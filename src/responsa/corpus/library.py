@@ -1,0 +1,164 @@
+"""A library on disk: what was added, from where, in which versions.
+
+library/
+  catalogue.sqlite     documents, versions, passages, saved answers
+  artefacts/           indexes, each built from versions and named by their digests
+  .lock                held by the one process that writes
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from responsa.corpus import catalogue, intake
+from responsa.corpus.artefacts import Artefacts
+from responsa.corpus.view import Corpus, open_view
+from responsa.errors import LibraryBusy, NotFound, suggestion
+from responsa.types import Version
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class DocumentState:
+    """One version of a document as the catalogue lists it. ``current`` is what is read when no date is given."""
+
+    version: Version
+    source: str
+    passages: int
+    current: bool
+    live: bool
+
+
+@dataclass(frozen=True)
+class Library:
+    """An open library. Reading needs no lock; `add` and `remove` hold the write lock."""
+
+    folder: Path
+    db: sqlite3.Connection = field(repr=False)
+    artefacts: Artefacts = field(repr=False)
+
+    @classmethod
+    def open(cls, folder: Path) -> Library:
+        """Open for reading. NotALibrary where there is none."""
+        return cls(folder, catalogue.connect(folder, writable=False), Artefacts(folder / "artefacts"))
+
+    def close(self) -> None:
+        """Close the catalogue; corpora opened from it end too."""
+        self.db.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def corpus(self, as_of: date | None = None) -> Corpus:
+        """What is in force at a date; without one, the newest version of each document."""
+        with catalogue.storage_errors(self.folder):
+            return open_view(self.db, self.artefacts, as_of)
+
+    def documents(self) -> list[DocumentState]:
+        """Every version of every document, by document id, then the earliest first."""
+        query = (
+            f"SELECT {catalogue.VERSION_COLUMNS}, coalesce(s.path, ''), v.current, v.live,"
+            " (SELECT count(*) FROM passages p WHERE p.version_id = v.id)"
+            " FROM versions v LEFT JOIN sources s ON s.id = v.source_id"
+            " ORDER BY v.document_id, coalesce(v.valid_from, ''), v.id"
+        )
+        with catalogue.storage_errors(self.folder):
+            return [
+                DocumentState(catalogue.version_of(row[:5]), row[5], row[8], bool(row[6]), bool(row[7]))
+                for row in self.db.execute(query)
+            ]
+
+
+@contextlib.contextmanager
+def writer(folder: Path, wait: float = 10.0, waiting: Callable[[], None] | None = None) -> Iterator[sqlite3.Connection]:
+    """The write lock and one transaction: committed at the end, or nothing of it happens.
+
+    A second writer waits up to ``wait`` seconds (``waiting`` is called once before), then LibraryBusy.
+    """
+    with catalogue.storage_errors(folder):
+        catalogue.refuse_strangers(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if waiting:
+                waiting()
+            try:
+                lock.acquire(timeout=wait)
+            except Timeout:
+                raise LibraryBusy(
+                    f"{folder}: another process is adding to the library; waited {wait:.0f} seconds: try again later"
+                ) from None
+        try:
+            if not catalogue.exists(folder):
+                catalogue.create(folder)
+            with contextlib.closing(catalogue.connect(folder, writable=True)) as db:
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield db
+                    db.execute("COMMIT")
+                except BaseException:
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                    raise
+        finally:
+            lock.release()
+
+
+def add(
+    folder: Path,
+    sources: Sequence[Path],
+    prepare: Callable[[Corpus], None],
+    progress: Progress | None = None,
+    waiting: Callable[[], None] | None = None,
+) -> intake.AddReport:
+    """Read files and folders of files into the library, making it where there is none.
+
+    ``prepare`` builds the indexes for the new state before it becomes visible. Files that cannot be read
+    are refused one by one and listed in the report; the others go in. Ctrl-C stops after the file at hand:
+    what was read until then is kept.
+    """
+    found = intake.expand(sources)
+    with writer(folder, waiting=waiting) as db:
+        artefacts = Artefacts(folder / "artefacts")
+        report = intake.take(db, found, progress)
+        if report.changed_anything:
+            prepare(open_view(db, artefacts, None))
+    if report.changed_anything:
+        _tidy(folder, artefacts)
+    return report
+
+
+def remove(folder: Path, name: str, prepare: Callable[[Corpus], None]) -> tuple[str, ...]:
+    """Take a document out, all versions of it; ``name`` is a document id or the path of a source.
+
+    Returns the document ids removed. NotFound, with a suggestion, where there is none.
+    """
+    catalogue.connect(folder, writable=False).close()
+    with writer(folder) as db:
+        removed = intake.remove(db, name)
+        if not removed:
+            known = [row[0] for row in db.execute("SELECT DISTINCT document_id FROM versions")]
+            raise NotFound(f"no document or source {name!r} in {folder}{suggestion(name, known)}")
+        artefacts = Artefacts(folder / "artefacts")
+        prepare(open_view(db, artefacts, None))
+    _tidy(folder, artefacts)
+    return removed
+
+
+def _tidy(folder: Path, artefacts: Artefacts) -> None:
+    """Delete artefacts that the committed state no longer needs, unless the next writer is already at work."""
+    with contextlib.suppress(Timeout), FileLock(folder / ".lock", timeout=0), Library.open(folder) as library:
+        artefacts.collect({row[0] for row in library.db.execute("SELECT digest FROM versions WHERE live = 1")})

@@ -1,0 +1,143 @@
+"""What a library holds as of a date: passages by id, in reading order, with their tree."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from responsa.corpus.artefacts import Artefacts
+from responsa.corpus.catalogue import PASSAGE_COLUMNS, VERSION_COLUMNS, passage_of, version_of
+from responsa.text import digest, normalise
+from responsa.types import Passage, Version
+
+_JOIN = f"SELECT {PASSAGE_COLUMNS} FROM passages p JOIN versions v ON v.id = p.version_id WHERE "
+_IN_VIEW = "p.version_id IN (SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True)
+class Corpus(Mapping[str, Passage]):
+    """A read-only mapping from passage id to `Passage` over one version of each document.
+
+    Iterates in reading order, documents in the order added. Versions never change, so what is read here
+    stays the same while another process adds; only `remove` takes a document away.
+    """
+
+    _db: sqlite3.Connection = field(repr=False)
+    _rows: tuple[int, ...] = field(repr=False)
+    versions: tuple[Version, ...]
+    approximate: tuple[str, ...]
+    artefacts: Artefacts = field(repr=False)
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the content: the same versions give the same digest, in whatever order they were added."""
+        return digest(sorted(version.digest for version in self.versions))
+
+    @cached_property
+    def _view(self) -> str:
+        return json.dumps(self._rows)
+
+    def __len__(self) -> int:
+        query = f"SELECT count(*) FROM passages p WHERE {_IN_VIEW}"
+        return int(self._db.execute(query, (self._view,)).fetchone()[0])
+
+    def __iter__(self) -> Iterator[str]:
+        query = f"SELECT p.passage_id FROM passages p WHERE {_IN_VIEW} ORDER BY p.version_id, p.ordinal"
+        return (row[0] for row in self._db.execute(query, (self._view,)))
+
+    def __getitem__(self, passage_id: str) -> Passage:
+        return self.read([passage_id])[passage_id]
+
+    def read(self, ids: Iterable[str]) -> dict[str, Passage]:
+        """Many passages at once, in the order of ``ids``; KeyError for one that is not in view."""
+        wanted = list(ids)
+        rows = self._select(
+            f"p.passage_id IN (SELECT value FROM json_each(?)) AND {_IN_VIEW}", json.dumps(wanted), self._view
+        )
+        found = {passage.id: passage for passage in rows}
+        return {passage_id: found[passage_id] for passage_id in wanted}
+
+    def passages(self, version: Version) -> Iterator[Passage]:
+        """The passages of one version in reading order, headings included."""
+        row = self._rows[self.versions.index(version)]
+        return iter(self._select("p.version_id = ? ORDER BY p.ordinal", row))
+
+    def version(self, document_id: str) -> Version | None:
+        """The version of a document that is in view."""
+        return next((version for version in self.versions if version.document_id == document_id), None)
+
+    def find(self, document_id: str, number: str) -> tuple[Passage, ...]:
+        """The passages of a document that carry a printed number, in reading order: possibly several.
+
+        The number is compared exactly first, then without invisible characters and surplus blanks.
+        """
+        rows = [
+            row for row, version in zip(self._rows, self.versions, strict=True) if version.document_id == document_id
+        ]
+        exact = self._select(
+            "p.version_id IN (SELECT value FROM json_each(?)) AND p.number = ? ORDER BY p.ordinal",
+            json.dumps(rows),
+            number,
+        )
+        if exact or not rows:
+            return tuple(exact)
+        wanted = normalise(number)
+        everything = self._select(
+            "p.version_id IN (SELECT value FROM json_each(?)) ORDER BY p.ordinal", json.dumps(rows)
+        )
+        return tuple(passage for passage in everything if normalise(passage.number) == wanted)
+
+    def children(self, passage_id: str) -> tuple[Passage, ...]:
+        """The passages directly below, in reading order."""
+        return tuple(
+            self._select(f"p.parent_id = ? AND {_IN_VIEW} ORDER BY p.version_id, p.ordinal", passage_id, self._view)
+        )
+
+    def ancestors(self, passage_id: str) -> tuple[Passage, ...]:
+        """The passages above, outermost first."""
+        above: list[Passage] = []
+        parent_id = self[passage_id].parent_id
+        while parent_id is not None:
+            parent = self[parent_id]
+            above.append(parent)
+            parent_id = parent.parent_id
+        return tuple(reversed(above))
+
+    def places(self, ids: Iterable[str]) -> dict[str, int]:
+        """The position of each passage in the reading order of its document."""
+        query = (
+            "SELECT p.passage_id, p.ordinal FROM passages p"
+            f" WHERE p.passage_id IN (SELECT value FROM json_each(?)) AND {_IN_VIEW}"
+        )
+        return dict(self._db.execute(query, (json.dumps(list(ids)), self._view)).fetchall())
+
+    def _select(self, where: str, *parameters: object) -> list[Passage]:
+        return [passage_of(row) for row in self._db.execute(_JOIN + where, parameters)]
+
+
+def open_view(db: sqlite3.Connection, artefacts: Artefacts, as_of: date | None) -> Corpus:
+    """The corpus of a date: of each document the latest version with ``valid_from`` at or before it.
+
+    A version without ``valid_from`` is in force from the beginning. Where the version chosen had ended
+    before the date, the document is listed as ``approximate``: the library has a gap there. Without a
+    date the newest version of each document is in view.
+    """
+    query = f"SELECT v.id, {VERSION_COLUMNS} FROM versions v WHERE v.live = 1"
+    if as_of is None:
+        rows = db.execute(query + " AND v.current = 1 ORDER BY v.id").fetchall()
+    else:
+        latest: dict[str, tuple[Any, ...]] = {}
+        started = " AND coalesce(v.valid_from, '') <= ? ORDER BY coalesce(v.valid_from, ''), v.id"
+        for row in db.execute(query + started, (as_of.isoformat(),)):
+            latest[row[1]] = row
+        rows = sorted(latest.values(), key=lambda row: row[0])
+    versions = tuple(version_of(row[1:]) for row in rows)
+    approximate = tuple(
+        version.document_id for version in versions if as_of and version.valid_to and version.valid_to < as_of
+    )
+    return Corpus(db, tuple(row[0] for row in rows), versions, approximate, artefacts)

@@ -1,0 +1,91 @@
+"""A library and a recipe opened together: the same path for one question and for thousands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from responsa.answer.extractive import cite
+from responsa.corpus.library import Library
+from responsa.corpus.view import Corpus
+from responsa.recipe import Recipe
+from responsa.retrieval.bm25 import BM25
+from responsa.retrieval.scale import minmax
+from responsa.types import Answer, Query, Ranking, Run
+
+DEPTH = 100  # passages that scores are scaled over before they are filtered (RIRAG, section 5.1)
+NEAREST = 3  # passages shown where nothing answers the question
+_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Answers from a library by a recipe."""
+
+    library: Library
+    recipe: Recipe
+
+    def search(self, queries: Sequence[Query], k: int = 10, as_of: date | None = None) -> list[Ranking]:
+        """The best ``k`` passages for each query, in the order asked."""
+        run = self.recipe.retrieve(queries, self.library.corpus(as_of), k)
+        return [run.rankings[query.id] for query in queries]
+
+    def run(
+        self,
+        queries: Sequence[Query],
+        k: int = DEPTH,
+        as_of: date | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Run:
+        """Rankings of many queries. ``progress`` is told how many are done, and of how many."""
+        corpus = self.library.corpus(as_of)
+        rankings: dict[str, Ranking] = {}
+        for start in range(0, len(queries), _BATCH):
+            rankings |= self.recipe.retrieve(queries[start : start + _BATCH], corpus, k).rankings
+            if progress:
+                progress(len(rankings), len(queries))
+        return Run(self.recipe.name, rankings)
+
+    def ask(self, queries: Sequence[Query], as_of: date | None = None) -> Iterator[Answer]:
+        """An answer to each query, in the order asked, as soon as it is ready."""
+        corpus = self.library.corpus(as_of)
+        rarity = _words_of(self.recipe).rarity(corpus)
+        for start in range(0, len(queries), _BATCH):
+            batch = queries[start : start + _BATCH]
+            run = self.recipe.retrieve(batch, corpus, DEPTH)
+            for query in batch:
+                ranking = run.rankings[query.id]
+                confidence = self.recipe.abstain(query, ranking, corpus, rarity)
+                if confidence < self.recipe.abstain.least:
+                    yield _abstain(query, ranking, corpus, confidence)
+                else:
+                    yield self.recipe.answer(
+                        query, self.recipe.select(minmax(ranking, DEPTH)), corpus, rarity, confidence
+                    )
+
+
+def prepare(recipe: Recipe) -> Callable[[Corpus], None]:
+    """What adding documents builds: the indexes of the recipe."""
+
+    def build(corpus: Corpus) -> None:
+        recipe.retrieve.prepare(corpus)
+
+    return build
+
+
+def _words_of(recipe: Recipe) -> BM25:
+    """The word index that weighs words by rarity: the recipe's own, or the default beside another retriever."""
+    return recipe.retrieve if isinstance(recipe.retrieve, BM25) else BM25()
+
+
+def _abstain(query: Query, ranking: Ranking, corpus: Corpus, confidence: float) -> Answer:
+    nearest = Ranking(ranking.query_id, ranking.hits[:NEAREST], ranking.scale)
+    if not nearest.hits:
+        return Answer(query, "The library holds nothing on this question.", (), nearest, confidence, abstained=True)
+    places = []
+    for passage in corpus.read(hit.passage_id for hit in nearest.hits).values():
+        version = corpus.version(passage.document_id)
+        places.append(cite(passage, version.title if version else ""))
+    text = f"The library does not seem to answer this question. Nearest passages: {', '.join(places)}."
+    return Answer(query, text, (), nearest, confidence, abstained=True)

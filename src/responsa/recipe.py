@@ -1,0 +1,80 @@
+"""A recipe: the stages of one system, read from a TOML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TypeVar
+
+from responsa import config
+from responsa.answer import ABSTAINERS, ANSWERERS, SELECTORS
+from responsa.answer.abstain import TermCoverage
+from responsa.answer.extractive import Extractive
+from responsa.answer.select import ThresholdDrop
+from responsa.errors import NotFound, RecipeError, suggestion
+from responsa.retrieval import RETRIEVERS, Retriever
+
+DEFAULT = "bm25"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The stages in the order they run. ``name`` is the file's; ``description`` says what it is for."""
+
+    name: str
+    description: str
+    retrieve: Retriever
+    select: ThresholdDrop
+    abstain: TermCoverage
+    answer: Extractive
+
+
+_STAGES = ("retrieve", "select", "abstain", "answer")
+
+
+def shipped() -> list[str]:
+    """The names of the recipes in the package, sorted."""
+    folder = resources.files("responsa") / "recipes"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def load(name: str = DEFAULT) -> Recipe:
+    """The recipe of that name in the package, or in the file that the name is a path of."""
+    path = Path(name)
+    if path.suffix == ".toml":
+        if not path.is_file():
+            raise NotFound(f"no recipe file {name!r}")
+        return parse(config.read(path), path.stem, name)
+    if name not in shipped():
+        raise NotFound(f"no recipe {name!r}{suggestion(name, shipped())}; a path to a recipe of your own ends in .toml")
+    text = (resources.files("responsa") / "recipes" / f"{name}.toml").read_text(encoding="utf-8")
+    return parse(config.parse(text, name), name, name)
+
+
+def parse(table: Mapping[str, object], name: str, where: str) -> Recipe:
+    """The recipe in a table. A stage left out has its defaults, except ``retrieve``, which must be there."""
+    for key in table:
+        if key not in ("description", *_STAGES):
+            raise RecipeError(f"{where}: unknown key {key!r}{suggestion(key, ('description', *_STAGES))}")
+    description = table.get("description", "")
+    if not isinstance(description, str):
+        raise RecipeError(f"{where}: description: expected text, got {description!r}")
+    if "retrieve" not in table:
+        raise RecipeError(
+            f"{where}: the table [retrieve] is missing: a recipe needs a retriever, for example kind = 'bm25'"
+        )
+    return Recipe(
+        name,
+        description,
+        config.build(table["retrieve"], RETRIEVERS, f"{where}: [retrieve]"),
+        _stage(table, "select", SELECTORS, ThresholdDrop, where),
+        _stage(table, "abstain", ABSTAINERS, TermCoverage, where),
+        _stage(table, "answer", ANSWERERS, Extractive, where),
+    )
+
+
+def _stage(table: Mapping[str, object], key: str, family: Mapping[str, type[T]], default: type[T], where: str) -> T:
+    return config.build(table[key], family, f"{where}: [{key}]") if key in table else default()

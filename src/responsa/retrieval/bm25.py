@@ -1,0 +1,217 @@
+"""BM25 over passages, on bm25s: scores are computed once at indexing and summed at retrieval.
+
+Long passages are indexed in windows; a passage scores as its best window. The matrix of scores is
+assembled from per-version term lists, so that a changed document costs the analysis of that document alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from responsa.analysis import Analysed, Analysis, Rarity, Terms, stemmers, windows
+from responsa.corpus.artefacts import is_whole
+from responsa.corpus.tree import surroundings
+from responsa.corpus.view import Corpus
+from responsa.errors import RecipeError, suggestion
+from responsa.retrieval import postings
+from responsa.retrieval.postings import FORMAT, Floats, Idf, Ints, Strings, map_array
+from responsa.text import digest
+from responsa.types import Query, Ranking, Run, Version
+
+if TYPE_CHECKING:
+    import bm25s
+
+
+def idf_lucene(df: Ints, n: int) -> Floats:
+    """ln(1 + (n - df + .5) / (df + .5)): never negative. Kamphuis et al. 2020, table 1, "Lucene (accurate)"."""
+    return np.log1p((n - df + 0.5) / (df + 0.5))
+
+
+def idf_robertson(df: Ints, n: int) -> Floats:
+    """max(0, ln((n - df + .5) / (df + .5))). Robertson et al. 1994, negative values cut off."""
+    return np.maximum(0.0, np.log((n - df + 0.5) / (df + 0.5)))
+
+
+def idf_atire(df: Ints, n: int) -> Floats:
+    """ln(n / df). Trotman et al. 2014."""
+    return np.log(n / df)
+
+
+_IDF: dict[str, Idf] = {
+    "lucene": idf_lucene,
+    "robertson": idf_robertson,
+    "atire": idf_atire,
+}
+
+
+def saturation(tf: Floats, length: Floats, mean_length: float, k1: float, b: float) -> Floats:
+    """tf / (tf + k1 (1 - b + b length / mean_length)): 0 to 1. ATIRE multiplies it by k1 + 1, which orders alike."""
+    return tf / (tf + k1 * (1 - b + b * length / mean_length))
+
+
+@dataclass(frozen=True)
+class BM25:
+    """Okapi BM25 over words and pairs of neighbouring words.
+
+    ``pair_weight`` scales the score of pairs (0 leaves them out). ``context_weight`` is what a word in the
+    headings, lead-in or list items around a passage counts beside a word of its own. ``window`` and
+    ``overlap`` count words of the text.
+    The length of a passage counts its words without stop words, whole even where it has windows.
+    Defaults were tuned on the 2,788 dev questions of ObliQA; ``docs/bm25.md`` has the table.
+    """
+
+    k1: float = 0.4
+    b: float = 0.7
+    variant: Literal["lucene", "robertson", "atire"] = "lucene"
+    pair_weight: float = 0.6
+    context_weight: float = 0.2
+    stemmer: str = "english"
+    stopwords: Literal["none", "small", "large"] = "large"
+    window: int = 300
+    overlap: int = 50
+
+    def __post_init__(self) -> None:
+        if self.k1 < 0 or not 0 <= self.b <= 1 or min(self.pair_weight, self.context_weight) < 0:
+            raise RecipeError(
+                f"bm25: k1, pair_weight and context_weight of at least 0 and b from 0 to 1 are needed, got"
+                f" k1 {self.k1}, pair_weight {self.pair_weight}, context_weight {self.context_weight} and b {self.b}"
+            )
+        if not 0 <= self.overlap < self.window:
+            raise RecipeError(f"bm25: overlap must be from 0 to below window, got {self.overlap} and {self.window}")
+        if self.stemmer not in stemmers():
+            raise RecipeError(f"bm25: unknown stemmer {self.stemmer!r}{suggestion(self.stemmer, stemmers())}")
+
+    @property
+    def analysis(self) -> Analysis:
+        """The text analysis of passages and questions."""
+        return Analysis(self.stemmer, self.stopwords, self.pair_weight > 0)
+
+    def prepare(self, corpus: Corpus) -> Path:
+        """Build the index of the corpus where it is missing; returns its folder."""
+        digests = [version.digest for version in corpus.versions]
+        return corpus.artefacts.get(self._name(corpus), digests, lambda folder: self._build(corpus, folder))
+
+    def ready(self, corpus: Corpus) -> bool:
+        """Whether the index of the corpus is built and whole."""
+        return is_whole(corpus.artefacts.folder / self._name(corpus))
+
+    def _name(self, corpus: Corpus) -> str:
+        return "bm25-" + digest([FORMAT, repr(self), corpus.digest])[:24]
+
+    def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
+        """The best ``k`` passages for each query, raw scores; passages that share no term with it are left out."""
+        index = load(self.prepare(corpus))
+        rankings = {}
+        for query, analysed in zip(
+            queries, self.analysis(f"{query.text} {query.background}" for query in queries), strict=True
+        ):
+            rankings[query.id] = Ranking.of(query.id, index.top(analysed, k))
+        return Run(repr(self), rankings)
+
+    def rarity(self, corpus: Corpus) -> Rarity:
+        """The idf of words in the corpus, for stages that weigh words alone."""
+        return load(self.prepare(corpus)).rarity
+
+    def _build(self, corpus: Corpus, folder: Path) -> None:
+        parts = [postings.load_terms(self._terms(corpus, version)) for version in corpus.versions]
+        scale = self.k1 + 1 if self.variant == "atire" else 1.0
+
+        def gain(tf: Floats, length: Floats, mean_length: float) -> Floats:
+            return scale * saturation(tf, length, mean_length, self.k1, self.b)
+
+        postings.write_index(parts, folder, postings.Weighting(_IDF[self.variant], gain, self.pair_weight))
+
+    def _terms(self, corpus: Corpus, version: Version) -> Path:
+        """The folder with the version's term list, made where it is missing."""
+        analysis = digest([FORMAT, repr(self.analysis), self.context_weight, self.window, self.overlap])[:12]
+        name = f"terms-{analysis}-{version.digest[:24]}"
+        return corpus.artefacts.get(name, [version.digest], lambda folder: self._analyse(corpus, version, folder))
+
+    def _analyse(self, corpus: Corpus, version: Version, folder: Path) -> None:
+        passages = list(corpus.passages(version))
+        ids: list[str] = []
+        owners: list[int] = []
+        texts: list[str] = []
+        around: list[str] = []
+        for passage, context in zip(passages, surroundings(passages), strict=True):
+            if not passage.text.strip():
+                continue
+            for window in windows(passage.text, self.window, self.overlap):
+                owners.append(len(ids))
+                texts.append(window)
+                around.append(context if self.context_weight else "")
+            ids.append(passage.id)
+        rows = postings.Rows(self.analysis(texts), self.analysis(around), self.context_weight)
+        postings.write_terms(ids, owners, rows, folder)
+
+
+@dataclass(frozen=True)
+class Index:
+    """An opened index: arrays mapped from disk, read where a query needs them."""
+
+    scorer: bm25s.BM25
+    vocabulary: Terms
+    first_row: Ints
+    ids: Strings
+
+    def top(self, query: Analysed, k: int) -> list[tuple[str, float]]:
+        """The ``k`` best passages and their scores; at equal scores those with the higher id. Zero is left out."""
+        columns = self._columns_of(np.concatenate([query.words, query.pairs]))
+        if not len(columns) or k <= 0:
+            return []
+        scores = self.scorer.get_scores_from_ids(columns)
+        if len(self.first_row) < len(scores):
+            scores = np.maximum.reduceat(scores, self.first_row)
+        return [(self.ids[position], float(scores[position])) for position in best(scores, k)]
+
+    def rarity(self, terms: Terms) -> Floats:
+        """ln(1 + (n - df + .5) / (df + .5)) with df counted in windows; a term that is not indexed has df 0."""
+        position = np.minimum(np.searchsorted(self.vocabulary, terms), max(len(self.vocabulary) - 1, 0))
+        df = np.zeros(len(terms), dtype=np.int64)
+        if len(self.vocabulary):
+            indptr = self.scorer.scores["indptr"]
+            df = np.where(self.vocabulary[position] == terms, indptr[position + 1] - indptr[position], 0)
+        return idf_lucene(df, self.scorer.scores["num_docs"])
+
+    def _columns_of(self, terms: Terms) -> Ints:
+        position = np.searchsorted(self.vocabulary, terms)
+        inside = position < len(self.vocabulary)
+        position, terms = position[inside], terms[inside]
+        found: Ints = position[self.vocabulary[position] == terms]
+        return found
+
+
+def best(scores: npt.NDArray[np.float32], k: int) -> list[int]:
+    """Positions of the ``k`` largest positive scores, best first; at equal scores the later position first."""
+    if k < len(scores):
+        threshold = max(float(np.partition(scores, len(scores) - k)[len(scores) - k]), 0.0)
+        above = np.flatnonzero(scores > threshold)
+        ties = np.flatnonzero(scores == threshold)[::-1] if threshold > 0 else np.empty(0, np.int64)
+        chosen = np.concatenate([above, ties[: k - len(above)]])
+    else:
+        chosen = np.flatnonzero(scores > 0)
+    return list(chosen[np.lexsort((-chosen, -scores[chosen]))])
+
+
+@lru_cache(maxsize=4)
+def load(folder: Path) -> Index:
+    """Open the index in a folder; opened once in a process."""
+    import bm25s
+
+    scorer = bm25s.BM25(backend="numpy")
+    first_row = map_array(folder / "first_row.npy")
+    scorer.scores = {
+        "data": map_array(folder / "data.npy"),
+        "indices": map_array(folder / "indices.npy"),
+        "indptr": map_array(folder / "indptr.npy"),
+        "num_docs": int(np.load(folder / "rows.npy")),
+    }
+    scorer.nonoccurrence_array = None
+    return Index(scorer, map_array(folder / "vocabulary.npy"), first_row, Strings.load(folder))

@@ -1,0 +1,166 @@
+"""What ``--json`` prints: one plain form of each value, the same on the command line and over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TypeAlias
+
+from responsa.corpus.answers import CitationCheck
+from responsa.corpus.intake import AddReport
+from responsa.corpus.library import DocumentState
+from responsa.corpus.verify import Finding
+from responsa.corpus.view import Corpus
+from responsa.evaluate.agreement import PairedComparison
+from responsa.evaluate.ranking import RunScores, Summary
+from responsa.types import Answer, Passage, Ranking, Version
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+
+def version(value: Version) -> dict[str, Json]:
+    """A version: dates as ISO text, null where open."""
+    return {
+        "document": value.document_id,
+        "digest": value.digest,
+        "title": value.title,
+        "valid_from": value.valid_from.isoformat() if value.valid_from else None,
+        "valid_to": value.valid_to.isoformat() if value.valid_to else None,
+    }
+
+
+def passage(value: Passage) -> dict[str, Json]:
+    """A passage with everything that is stored of it."""
+    return {
+        "id": value.id,
+        "document": value.document_id,
+        "number": value.number,
+        "title": value.title,
+        "text": value.text,
+        "parent": value.parent_id,
+        "path": list(value.path),
+        "kind": value.kind,
+        "page": value.page,
+        "boxes": [[box.page, box.x0, box.y0, box.x1, box.y1] for box in value.boxes],
+        "flags": list(value.flags),
+    }
+
+
+def hits(ranking: Ranking, corpus: Corpus) -> list[Json]:
+    """The hits of a ranking, best first: the passage, its score and the version it was read from."""
+    passages = corpus.read(hit.passage_id for hit in ranking.hits)
+    versions = {value.document_id: value.digest for value in corpus.versions}
+    found: list[Json] = []
+    for rank, hit in enumerate(ranking.hits, 1):
+        item = passages[hit.passage_id]
+        place: dict[str, Json] = {"rank": rank, "score": hit.score, "version": versions[item.document_id]}
+        found.append(place | passage(item))
+    return found
+
+
+def search(ranking: Ranking, corpus: Corpus) -> Json:
+    """The result of a search. ``approximate`` lists documents in which the library has a gap at the date asked for."""
+    return {"hits": hits(ranking, corpus), "approximate": list(corpus.approximate)}
+
+
+def answer(value: Answer, corpus: Corpus) -> dict[str, Json]:
+    """An answer; offsets of citations count characters of the stored text of that version."""
+    return {
+        "question": value.query.text,
+        "answer": value.text,
+        "sentences": [
+            {
+                "text": sentence.text,
+                "answer_start": sentence.start,
+                "answer_end": sentence.end,
+                "label": sentence.label,
+                "citations": [
+                    {
+                        "id": citation.passage_id,
+                        "version": citation.version,
+                        "start": citation.start,
+                        "end": citation.end,
+                    }
+                    for citation in sentence.citations
+                ],
+                "grounding": sentence.grounding,
+            }
+            for sentence in value.sentences
+        ],
+        "passages": hits(value.ranking, corpus),
+        "abstained": value.abstained,
+        "confidence": value.confidence,
+    }
+
+
+def submission(value: Answer, corpus: Corpus) -> Json:
+    """An answer in the RIRAG submission format, without citation marks in its text; empty where abstained.
+
+    ``RetrievedPassages`` are the texts the answer was written from, as the RePASs metric needs them.
+    """
+    passages = [] if value.abstained else list(corpus.read(hit.passage_id for hit in value.ranking.hits).values())
+    return {
+        "QuestionID": value.query.id,
+        "Question": value.query.text,
+        "RetrievedPassages": [item.text for item in passages],
+        "RetrievedIDs": [item.id for item in passages],
+        "Answer": " ".join(sentence.text for sentence in value.sentences),
+        "CitedIDs": list(dict.fromkeys(c.passage_id for sentence in value.sentences for c in sentence.citations)),
+        "Confidence": value.confidence,
+    }
+
+
+def document(state: DocumentState, indexed: bool) -> Json:
+    """A version of a document as the catalogue lists it."""
+    return version(state.version) | {
+        "source": state.source,
+        "passages": state.passages,
+        "current": state.current,
+        "live": state.live,
+        "indexed": indexed,
+    }
+
+
+def added(report: AddReport) -> Json:
+    """What became of every file."""
+    return {
+        "files": [
+            {
+                "path": file.path,
+                "status": file.status,
+                "documents": list(file.documents),
+                "passages": file.passages,
+                "reason": file.reason,
+            }
+            for file in report.files
+        ],
+        "skipped": list(report.skipped),
+        "missing": list(report.missing),
+        "interrupted": report.interrupted,
+    }
+
+
+def finding(value: Finding) -> Json:
+    """One thing that ``verify`` checked."""
+    return asdict(value)
+
+
+def citation_check(value: CitationCheck) -> Json:
+    """What became of a saved citation."""
+    return asdict(value)
+
+
+def scores(value: RunScores, summaries: list[Summary]) -> Json:
+    """A run's means with their intervals, by number of gold passages, and its scores for each question."""
+    return {
+        "run": value.run,
+        "questions": len(value.gold),
+        "missing": list(value.missing),
+        "unjudged": list(value.unjudged),
+        "means": [{"measure": s.measure, "group": s.group} | asdict(s.estimate) for s in summaries],
+        "scores": [asdict(score) for score in value.scores],
+    }
+
+
+def comparison(first: str, second: str, measure: str, value: PairedComparison) -> Json:
+    """The second run against the first: a positive difference says that the second is better."""
+    return {"first": first, "second": second, "measure": measure} | asdict(value)
