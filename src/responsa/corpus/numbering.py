@@ -67,14 +67,17 @@ _DIGITS = re.compile(r"([A-Z]?)(\d{1,3})([A-Z]{0,2})$")
 _SEPARATOR = " \t\u00a0:–—-"
 
 # A line that ends so goes on in the next; what stands there is a reference or a quantity, not a number.
+_NOUN = (
+    r"\b(?:(?:sub-?)?(?:rules?|paragraphs?|sections?)|chapters?|parts?|articles?|schedules?|appendix|annex|items?"
+    r"|clauses?|points?|regulations?)"
+)
 _DANGLING = re.compile(
-    r"(?:\b(?:a|an|the|this|that|any|each|of|in|on|to|by|at|as|if|is|are|for|from|with|within|under|than|per|see|via"
+    r"\b(?:a|an|the|this|that|any|each|of|in|on|to|by|at|as|if|is|are|for|from|with|within|under|than|per|see|via"
     r"|least|most|about|over|up|between|through|pursuant|accordance|after|before|until|exceeds?|not"
-    r"|(?:sub-?)?(?:rules?|paragraphs?|sections?)|chapters?|parts?|articles?|schedules?|appendix|annex|items?|clauses?"
-    r"|points?|regulations?|usd|eur|gbp|aed)|[$€£(\[])$"
-    r"|\b(?:sub-?)?(?:rules?|paragraphs?|sections?|articles?|chapters?|parts?)\s+[\w.()]{0,20}[\w)]$",
+    rf"|usd|eur|gbp|aed)$|[$€£(\[]$|{_NOUN}$",
     re.IGNORECASE,
 )
+_REFERRING = re.compile(rf"{_NOUN}(?:\s+[\w.()]{{0,20}}[\w)])?$", re.IGNORECASE)
 _CLOSED = re.compile(r"(?:[.;:!?…—–)\]\"”’*_|-]|[;,]\s*(?:and|or|and/or)|,)$", re.IGNORECASE)
 _FINAL = re.compile(r"[.;:,!?]$")
 # Words after a number that make it a reference ("3.2.2 and 3.2.3 apply") or a quantity ("10 Business Days").
@@ -247,6 +250,11 @@ def _shared(left: Parts, right: Parts) -> int:
 def dangles(line: str) -> bool:
     """Whether the line breaks off in a phrase, so that a number in the next line is part of the sentence."""
     return _DANGLING.search(line.rstrip()[-60:]) is not None
+
+
+def refers(line: str) -> bool:
+    """Whether the line ends in a reference that a bracketed label in the next line may complete."""
+    return _REFERRING.search(line.rstrip()[-60:]) is not None
 
 
 def closes(line: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 from responsa.corpus import numbering
 from responsa.corpus.numbering import (
@@ -211,7 +210,9 @@ class _Builder(Units):
         return True
 
     def _item(self, mark: Mark) -> bool:
-        if self.dangling() or numbering.is_item_reference(mark.rest):
+        if self.dangling(numbering.refers) or numbering.is_item_reference(mark.rest):
+            return False
+        if self.dangling() and (mark.label in ("1", "a", "i", "A", "I") or self.again(mark.label)):
             return False
         context = self.settled() or numbering.closes(self.previous)
         found = self.place(mark.label, context)
@@ -262,7 +263,7 @@ class _Builder(Units):
         settled = node is None or node.bare or numbering.closes(self.previous)
         if not settled or self.previous.endswith((":", ",")):
             return None
-        ahead = next((ahead for ahead in islice(self.lines, self.at + 1, self.at + 4) if ahead), "")
+        ahead = next((ahead for ahead in self.lines[self.at + 1 : self.at + 4] if ahead), "")
         mark = read_mark(ahead)
         return mark if mark and mark.kind == "number" and len(mark.parts) > 1 and not mark.level else None
 

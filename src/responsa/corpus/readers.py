@@ -95,7 +95,11 @@ def _line_at(content: bytes, offset: int) -> int:
 def _rulebook(text: str, stem: str, fail: Fail) -> tuple[Edition, ...]:
     keys, body = _front_matter(text, fail)
     given = keys.get("document")
-    where = f"the file's name {stem!r}" if given is None else f"line {given[0]}: document"
+    where = (
+        "the file's name, the id where no front matter gives a document"
+        if given is None
+        else f"line {given[0]}: document"
+    )
     document_id = _usable(stem if given is None else given[1], where, fail)
     dates = {key: _date(*keys[key], key, fail) for key in ("valid_from", "valid_to") if key in keys}
     start, end = dates.get("valid_from"), dates.get("valid_to")
@@ -238,8 +242,8 @@ def _check_parents(places: Sequence[tuple[str, Passage]], fail: Fail) -> None:
         while step is not None and step.id not in depths and len(chain) <= _DEEPEST:
             chain.append(step.id)
             step = known.get(step.parent_id or "")
-            if step is not None and step.id == passage.id:
-                fail(f"{place}.parent leads back to {_shown(passage.id)} itself; correct it")
+            if step is not None and step.id in chain:
+                fail(f"{place}.parent leads back to {_shown(step.id)} itself; correct it")
         top = depths[step.id] if step is not None and step.id in depths else 0
         if top + len(chain) > _DEEPEST:
             fail(f"{place}.parent: more than {_DEEPEST} levels above {_shown(passage.id)}; give fewer")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from responsa.corpus import numbering
 from responsa.corpus.numbering import (
@@ -181,9 +180,9 @@ class Units:
     def settled(self) -> bool:
         return self.blanks > 0 or self.fresh
 
-    def dangling(self) -> bool:
+    def dangling(self, breaks_off: Callable[[str], bool] = numbering.dangles) -> bool:
         """Whether the line before breaks off in mid-sentence; a title such as "Listing rules" does not."""
-        if self.settled() or not numbering.dangles(self.previous):
+        if self.settled() or not breaks_off(self.previous):
             return False
         lines = [] if self.current is None else self.nodes[self.current].lines
         return not (len(lines) == 1 and len(lines[0].split()) <= 4 and numbering.is_title(lines[0]))
@@ -212,7 +211,7 @@ class Units:
     def chapter_ahead(self, label: str) -> bool:
         """Whether 3.1 or the like comes below a line that begins with 3, and no other such line before it."""
         below = f"{label}."
-        for line in islice(self.lines, self.at + 1, self.at + _AHEAD):
+        for line in self.lines[self.at + 1 : self.at + _AHEAD]:
             start = line[:60].lstrip()
             if start.startswith(below):
                 return start[len(below) :][:1].isdigit()
@@ -278,15 +277,20 @@ class Units:
         if top.rank == ITEM and indent != top.indent and label.lower() == "i":
             return indent > top.indent
         following, next_letter = ("(II)", "(J)") if label.isupper() else ("(ii)", "(j)")
-        for line in islice(self.lines, self.at + 1, self.at + _AHEAD):
+        for line in self.lines[self.at + 1 : self.at + _AHEAD]:
             start = line.lstrip()[:4]
             if start.startswith((following, next_letter)):
                 return start.startswith(following)
         return self.previous.endswith((":", "—", "–"))
 
+    def again(self, label: str) -> bool:
+        """Whether a later line begins with the same label, so that this one only mentions it."""
+        ahead = self.lines[self.at + 1 : self.at + _AHEAD]
+        return any(line[:60].lstrip().startswith(f"({label})") for line in ahead)
+
     def has_second(self, style: str) -> bool:
         second = {"digit": "(2)", "alpha": "(b)", "roman": "(ii)", "ALPHA": "(B)", "ROMAN": "(II)"}[style]
-        return any(line.lstrip().startswith(second) for line in islice(self.lines, self.at + 1, self.at + _AHEAD))
+        return any(line.lstrip().startswith(second) for line in self.lines[self.at + 1 : self.at + _AHEAD])
 
     def reading(self, label: str) -> tuple[str, Ordinal]:
         """The style of a label that is written on to its number: the one it continues, or begins."""
