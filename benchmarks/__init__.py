@@ -1,0 +1,1 @@
+"""Benchmarks of Responsa against its targets; ``scripts/bench`` runs them and writes ``docs/benchmarks.md``."""
