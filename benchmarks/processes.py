@@ -36,6 +36,7 @@ def measure(command: Sequence[str | Path]) -> Measured:
             capture_output=True,
             text=True,
             check=True,
+            cwd=_LAUNCHER.parent.parent,
         )
         status, wall, peak = launched.stdout.split()
         if int(status):

@@ -71,7 +71,8 @@ def page(results: dict[str, dict]) -> str:
     lines = [_INTRODUCTION]
     for name in names:
         part = results[name]
-        lines += [f"## {name.capitalize()}", "", f"`scripts/bench {name}`, {part['measured']}, on {_machine(part)}.", ""]
+        origin = f"`scripts/bench {name}`, {part['measured']}, on {_machine(part)}."
+        lines += [f"## {name.capitalize()}", "", origin, ""]
         rows = [(row["what"], row["target"], _verdict(row), row["measured"]) for row in part["rows"]]
         lines += [*grid(("what", "target", "met", "measured"), rows), ""]
         for table in part["tables"]:
@@ -88,9 +89,8 @@ def grid(header: tuple[str, ...], rows: list[tuple[str, ...]] | tuple[tuple[str,
 def _machine(part: dict) -> str:
     found = part["machine"]
     packages = ", ".join(f"{name} {found[name]}" for name in ("responsa", "numpy", "bm25s", "rank-bm25"))
-    return (
-        f"{found['processor']}, {found['cores']} cores, {found['memory']}, {found['system']}, {found['python']}; {packages}"
-    )
+    hardware = f"{found['processor']}, {found['cores']} cores, {found['memory']}"
+    return f"{hardware}, {found['system']}, {found['python']}; {packages}"
 
 
 def _verdict(row: dict) -> str:

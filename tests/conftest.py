@@ -1,9 +1,18 @@
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
+from responsa import recipe, sample
+from responsa.corpus import library
+from responsa.corpus.library import Library
+from responsa.corpus.view import Corpus
+from responsa.engine import prepare
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +23,39 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no data at {folder}; set RESPONSA_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def library_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Library]]:
+    """Makes an open library of files, given as names and contents; closed when the session ends."""
+    with contextlib.ExitStack() as opened:
+
+        def make(files: Mapping[str, str]) -> Library:
+            folder = tmp_path_factory.mktemp("library")
+            for name, content in files.items():
+                (folder / name).write_text(content, encoding="utf-8")
+            report = library.add(folder / "library", [folder / name for name in files], lambda _: None)
+            assert not report.refused, report.refused
+            return opened.enter_context(Library.open(folder / "library"))
+
+        yield make
+
+
+@pytest.fixture(scope="session")
+def corpus_of(library_of: Callable[..., Library]) -> Callable[..., Corpus]:
+    """Makes a corpus of passages: each an (id, text) pair, or a row of a JSONL file of passages."""
+
+    def make(*passages: tuple[str, str] | Mapping[str, object]) -> Corpus:
+        rows = [row if isinstance(row, Mapping) else {"id": row[0], "text": row[1]} for row in passages]
+        return library_of({"rules.jsonl": "\n".join(json.dumps(row) for row in rows)}).corpus()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def sample_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """The sample rulebook, added as ``responsa add --sample`` adds it."""
+    folder = tmp_path_factory.mktemp("sample") / "library"
+    library.add(folder, [sample.rulebook()], prepare(recipe.load()))
+    with Library.open(folder) as opened:
+        yield opened

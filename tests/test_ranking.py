@@ -20,7 +20,7 @@ from responsa.evaluate.ranking import (
     score_run,
     summarise,
 )
-from responsa.types import Judgement, Ranking, Run, Score
+from responsa.types import Hit, Judgement, Ranking, Run, Score
 
 
 def run_of(name: str = "system", **found: str) -> Run:
@@ -244,7 +244,7 @@ def test_repeated_judgements_are_one_item_of_the_highest_grade():
 
 
 def test_a_passage_found_twice_earns_once():
-    run = Run("s", {"q": Ranking.of("q", [("a", 3.0), ("a", 2.0), ("b", 1.0)])})
+    run = Run("s", {"q": Ranking("q", (Hit("a", 3.0), Hit("a", 2.0), Hit("b", 1.0)))})
     scores = score_run(run, gold_of(q="ab"), [Measure("MAP", 10)])
     assert value(scores, "MAP@10") == pytest.approx((1 + 2 / 3) / 2)
 

@@ -1,4 +1,4 @@
-"""From text to index terms: clean-up, lower case, stop words, Snowball stems, pairs of neighbouring words.
+"""From text to index terms: clean-up, lower case, stop words, Snowball stems; words and bigrams.
 
 A term is a 64-bit hash, so that the vocabulary is a sorted array that is searched where it lies on disk
 instead of a dictionary in memory. With ten million distinct terms two of them collide with a probability
@@ -27,35 +27,44 @@ _WORD = re.compile(r"\w+")
 # Odd multiplier of the golden ratio (Knuth): spreads the first word's bits before the second is mixed in.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(7)
+_MOST_WORDS = 1_000_000  # remembered at a time, so that a process that runs for months does not grow
 
 
 class Analysed(NamedTuple):
-    """The terms of one text: its words in order without stop words, and the pairs of neighbours among them."""
+    """The terms of one text: its words in order without stop words, and the bigrams of neighbours among them."""
 
     words: Terms
-    pairs: Terms
+    bigrams: Terms
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """How text becomes terms. ``stopwords``: ``none``, ``small`` (33 words, as Lucene) or ``large`` (179)."""
+    """How text becomes terms.
+
+    ``clean`` is `text.normalise` (Unicode forms, invisible characters, quotes), ``lower`` lower case;
+    ``stopwords``: ``none``, ``small`` (33 words, as Lucene) or ``large`` (179).
+    """
 
     stemmer: str = "english"
     stopwords: Literal["none", "small", "large"] = "large"
-    pairs: bool = True
+    bigrams: bool = True
+    clean: bool = True
+    lower: bool = True
 
     def __call__(self, texts: Iterable[str]) -> list[Analysed]:
         """The terms of each text, in order; repeated words stay repeated."""
         hashes = _vocabulary(self.stemmer, self.stopwords)
         analysed = []
         for text in texts:
-            words = np.fromiter((hashes[word] for word in _WORD.findall(normalise(text).lower())), dtype=np.uint64)
+            cleaned = normalise(text) if self.clean else text
+            found = _WORD.findall(cleaned.lower() if self.lower else cleaned)
+            words = np.fromiter((hashes[word] for word in found), dtype=np.uint64, count=len(found))
             words = words[words != 0]
-            analysed.append(Analysed(words, _pair(words) if self.pairs else words[:0]))
+            analysed.append(Analysed(words, _bigrams(words) if self.bigrams else words[:0]))
         return analysed
 
 
-def _pair(words: Terms) -> Terms:
+def _bigrams(words: Terms) -> Terms:
     """One term for each two neighbours, different for (a, b) and (b, a)."""
     first, second = words[:-1], words[1:]
     return (first * _SPREAD) ^ (second + (first >> _SHIFT))
@@ -75,6 +84,8 @@ class _Hashes(dict[str, int]):
         else:
             # The lowest bit is set so that no word hashes to 0.
             term = int.from_bytes(hashlib.blake2b(self._stem(word).encode(), digest_size=8).digest(), "little") | 1
+        if len(self) >= _MOST_WORDS:
+            self.clear()
         self[word] = term
         return term
 

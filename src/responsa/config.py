@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import tomllib
 import typing
 from collections.abc import Mapping
@@ -18,14 +19,14 @@ def parse(text: str, where: str) -> dict[str, object]:
     """TOML to a table. ``where`` names the file in the error."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError; so is a number of too many digits
         raise RecipeError(f"{where}: not valid TOML: {error}") from error
 
 
 def read(path: Path) -> dict[str, object]:
     """The table in a TOML file."""
     try:
-        return parse(path.read_text(encoding="utf-8"), str(path))
+        return parse(path.read_text(encoding="utf-8-sig"), str(path))
     except OSError as error:
         raise RecipeError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -40,9 +41,11 @@ def build(table: object, family: Mapping[str, type[T]], where: str) -> T:
     """
     if not isinstance(table, Mapping):
         raise RecipeError(f"{where}: expected a table with a 'kind', got {table!r}")
-    kind = table.get("kind")
-    if not isinstance(kind, str):
+    if "kind" not in table:
         raise RecipeError(f"{where}: 'kind' is missing; known: {', '.join(sorted(family))}")
+    kind = table["kind"]
+    if not isinstance(kind, str):
+        raise RecipeError(f"{where}: expected the name of a kind, got {kind!r}; known: {', '.join(sorted(family))}")
     if kind not in family:
         raise RecipeError(f"{where}: unknown kind {kind!r}{suggestion(kind, family)}")
     return fill(family[kind], {key: value for key, value in table.items() if key != "kind"}, where)
@@ -59,9 +62,7 @@ def fill(cls: type[T], values: Mapping[str, object], where: str) -> T:
         checked[key] = _checked(value, hints[key], f"{where}.{key}")
     try:
         return cls(**checked)
-    except TypeError as error:
-        raise RecipeError(f"{where}: {error}") from error
-    except ValueError as error:
+    except (TypeError, ValueError, RecipeError) as error:
         raise RecipeError(f"{where}: {error}") from error
 
 
@@ -77,7 +78,9 @@ def _checked(value: object, hint: object, where: str) -> object:
         if not isinstance(value, list):
             raise RecipeError(f"{where}: expected a list, got {value!r}")
         return tuple(_checked(item, arguments[0], f"{where}[{index}]") for index, item in enumerate(value))
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+        if not abs(value) <= sys.float_info.max:
+            raise RecipeError(f"{where}: expected a finite number, got {value!r}")
         return float(value)
     if isinstance(hint, type) and (not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool)):
         raise RecipeError(f"{where}: expected {hint.__name__}, got {value!r}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
+from responsa.analysis import Analysis
 from responsa.answer.extractive import cite
 from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
+from responsa.errors import InputError
 from responsa.recipe import Recipe
 from responsa.retrieval.bm25 import BM25
 from responsa.retrieval.scale import minmax
@@ -28,6 +31,7 @@ class Engine:
 
     def search(self, queries: Sequence[Query], k: int = 10, as_of: date | None = None) -> list[Ranking]:
         """The best ``k`` passages for each query, in the order asked."""
+        _refuse_repeated(queries)
         run = self.recipe.retrieve(queries, self.library.corpus(as_of), k)
         return [run.rankings[query.id] for query in queries]
 
@@ -39,6 +43,7 @@ class Engine:
         progress: Callable[[int, int], None] | None = None,
     ) -> Run:
         """Rankings of many queries. ``progress`` is told how many are done, and of how many."""
+        _refuse_repeated(queries)
         corpus = self.library.corpus(as_of)
         rankings: dict[str, Ranking] = {}
         for start in range(0, len(queries), _BATCH):
@@ -49,6 +54,7 @@ class Engine:
 
     def ask(self, queries: Sequence[Query], as_of: date | None = None) -> Iterator[Answer]:
         """An answer to each query, in the order asked, as soon as it is ready."""
+        _refuse_repeated(queries)
         corpus = self.library.corpus(as_of)
         rarity = _words_of(self.recipe).rarity(corpus)
         for start in range(0, len(queries), _BATCH):
@@ -57,7 +63,7 @@ class Engine:
             for query in batch:
                 ranking = run.rankings[query.id]
                 confidence = self.recipe.abstain(query, ranking, corpus, rarity)
-                if confidence < self.recipe.abstain.least:
+                if not ranking.hits or confidence < self.recipe.abstain.least:
                     yield _abstain(query, ranking, corpus, confidence)
                 else:
                     yield self.recipe.answer(
@@ -74,9 +80,18 @@ def prepare(recipe: Recipe) -> Callable[[Corpus], None]:
     return build
 
 
+def _refuse_repeated(queries: Sequence[Query]) -> None:
+    """Rankings are kept by question id: of two questions with one id, one would get the other's passages."""
+    for query_id, times in Counter(query.id for query in queries).items():
+        if times > 1:
+            raise InputError(f"question id {query_id!r} is given {times} times; give each question its own")
+
+
 def _words_of(recipe: Recipe) -> BM25:
-    """The word index that weighs words by rarity: the recipe's own, or the default beside another retriever."""
-    return recipe.retrieve if isinstance(recipe.retrieve, BM25) else BM25()
+    """The word index that weighs words by rarity: the recipe's own where it has the terms that the other stages
+    weigh, else the default one."""
+    own = recipe.retrieve
+    return own if isinstance(own, BM25) and replace(own.analysis, bigrams=True) == Analysis() else BM25()
 
 
 def _abstain(query: Query, ranking: Ranking, corpus: Corpus, confidence: float) -> Answer:

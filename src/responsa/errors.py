@@ -10,6 +10,7 @@
     │   ├── LibraryBusy       another process is writing
     │   └── StorageError      disk full, folder read-only, file damaged
     ├── NotFound              no such document, passage, version or recipe
+    ├── ModelError            a model that cannot be reached, refuses or answers nonsense
     └── MissingDependency     an optional library is not installed
 
 Every message says what was wrong, which value arrived and what to do. The command line prints it
@@ -60,6 +61,10 @@ class StorageError(LibraryError):
 
 class NotFound(ResponsaError):
     """No document, passage, version or recipe of that name."""
+
+
+class ModelError(ResponsaError):
+    """A model cannot be reached, refuses the request or answers what cannot be used."""
 
 
 class MissingDependency(ResponsaError):

@@ -7,6 +7,7 @@ import unicodedata
 from pathlib import Path
 
 from responsa.errors import InputError
+from responsa.text import normalise
 from responsa.types import Query
 
 MOST_CHARACTERS = 10_000
@@ -14,7 +15,7 @@ MOST_CHARACTERS = 10_000
 
 def check(text: str, what: str = "the question") -> str:
     """The text trimmed. InputError where it is blank, too long or holds control characters."""
-    if not text.strip():
+    if not normalise(text):
         raise InputError(f"{what} is empty: ask something, for example: responsa ask 'When must a firm report?'")
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"{what} has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read: shorten it")
@@ -55,7 +56,7 @@ def read(path: Path) -> tuple[Query, ...]:
 def _from_json(text: str, path: Path) -> list[Query]:
     try:
         items = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
         raise InputError(f"{path}: not valid JSON: {error}") from error
     if not isinstance(items, list):
         raise InputError(f"{path}: expected a list of questions, found {type(items).__name__}")
@@ -64,11 +65,11 @@ def _from_json(text: str, path: Path) -> list[Query]:
 
 def _from_jsonl(text: str, path: Path) -> list[Query]:
     queries = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON may hold U+2028 and its like
         if line.strip():
             try:
                 item = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{path}: line {number}: not valid JSON: {error}") from error
             queries.append(_query(item, f"{path}: line {number}", "id", "question"))
     return queries
@@ -76,7 +77,7 @@ def _from_jsonl(text: str, path: Path) -> list[Query]:
 
 def _from_tsv(text: str, path: Path) -> list[Query]:
     queries = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             columns = line.split("\t")
             if len(columns) not in (2, 3):
@@ -99,13 +100,18 @@ def _query(item: object, where: str, id_key: str, text_key: str) -> Query:
     for key in (id_key, text_key):
         if key not in item:
             raise InputError(f"{where}: key {key!r} is missing")
-        value = str(item[key]) if isinstance(item[key], int) and key == id_key else item[key]
+        value = item[key]
+        if key == id_key and isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
         if not isinstance(value, str):
             raise InputError(f"{where}: {key!r} is {value!r}; expected text")
         values.append(value)
     if not values[0] or values[0].split() != [values[0]]:
         raise InputError(f"{where}: id {values[0]!r} is empty or holds white space, which run files cannot")
+    check(values[0], f"{where}: the id")
     background = item.get("background") or ""
     if not isinstance(background, str):
         raise InputError(f"{where}: 'background' is {background!r}; expected text")
-    return Query(values[0], check(values[1], f"{where}: the question"), background)
+    if background.strip():
+        background = check(background, f"{where}: the background")
+    return Query(values[0], check(values[1], f"{where}: the question"), background.strip())

@@ -42,7 +42,11 @@ def write_text(text: str, path: Path) -> None:
 
 def check_target(path: Path) -> None:
     """InputError where ``path`` is no place for a file; called before long work too."""
-    if path.exists() and not path.is_file():
+    try:
+        taken, folder = path.exists() and not path.is_file(), path.parent.is_dir()
+    except OSError as error:  # the name is too long, or a folder above may not be read
+        raise InputError(f"{path}: cannot be written: {error.strerror}; choose another path") from error
+    if taken:
         raise InputError(f"{path} is not a file; give the path of the file to write")
-    if not path.parent.is_dir():
+    if not folder:
         raise InputError(f"{path}: there is no folder {str(path.parent)!r}; create it first")

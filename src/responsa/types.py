@@ -121,7 +121,10 @@ class Ranking:
     def of(
         cls, query_id: str, scores: Iterable[tuple[str, float]], scale: Scale = "raw", k: int | None = None
     ) -> Ranking:
-        """Order (passage id, score) pairs; keep the first ``k``. ValueError for a score that is not finite."""
+        """Order (passage id, score) pairs; keep the first ``k``.
+
+        ValueError for a score that is not finite and for a passage that comes twice.
+        """
         pairs = list(scores)
         singles = array("f", [score for _, score in pairs])
         hits = []
@@ -129,6 +132,8 @@ class Ranking:
             if not math.isfinite(single):
                 raise ValueError(f"score {score!r} of passage {passage_id!r} for query {query_id!r} is not finite")
             hits.append(Hit(passage_id, single))
+        if len({hit.passage_id for hit in hits}) < len(hits):
+            raise ValueError(f"a passage comes twice in the ranking for query {query_id!r}")
         hits.sort(key=lambda hit: hit.passage_id, reverse=True)
         hits.sort(key=lambda hit: hit.score, reverse=True)
         return cls(query_id, tuple(hits[:k]), scale)

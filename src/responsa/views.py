@@ -95,16 +95,19 @@ def answer(value: Answer, corpus: Corpus) -> dict[str, Json]:
 def submission(value: Answer, corpus: Corpus) -> Json:
     """An answer in the RIRAG submission format, without citation marks in its text; empty where abstained.
 
-    ``RetrievedPassages`` are the texts the answer was written from, as the RePASs metric needs them.
+    ``RetrievedPassages`` are the texts the answer was written from, as the RePASs metric needs them: the passages
+    kept, then those that came with them (lead-ins, list items).
     """
-    passages = [] if value.abstained else list(corpus.read(hit.passage_id for hit in value.ranking.hits).values())
+    cited = dict.fromkeys(citation.passage_id for sentence in value.sentences for citation in sentence.citations)
+    kept = [] if value.abstained else [hit.passage_id for hit in value.ranking.hits]
+    passages = list(corpus.read(dict.fromkeys([*kept, *cited])).values())
     return {
         "QuestionID": value.query.id,
         "Question": value.query.text,
         "RetrievedPassages": [item.text for item in passages],
         "RetrievedIDs": [item.id for item in passages],
         "Answer": " ".join(sentence.text for sentence in value.sentences),
-        "CitedIDs": list(dict.fromkeys(c.passage_id for sentence in value.sentences for c in sentence.citations)),
+        "CitedIDs": list(cited),
         "Confidence": value.confidence,
     }
 

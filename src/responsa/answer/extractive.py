@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -42,14 +42,15 @@ class Extractive:
     the weight (idf) of the question's words that it holds. A passage without such a sentence gives its most
     relevant one, so that each kept passage is cited. A list item brings the lead-in it depends on, a lead-in
     the items below it. ``repetition`` is the share of common words (Jaccard) from which of two sentences only
-    the first stays. ``most`` sentences at the most.
+    the first is said; where they are the same, both are cited. At most ``most`` sentences are said, those that
+    each passage kept needs first, then the most relevant.
     """
 
     relevance: float = 0.5
     repetition: float = 0.9
     most: int = 15
     detector: str = "rules"
-    analysis: Analysis = field(default=Analysis(pairs=False))
+    analysis: Analysis = field(default=Analysis(bigrams=False))
 
     def __post_init__(self) -> None:
         if self.detector not in OBLIGATION_DETECTORS:
@@ -68,8 +69,8 @@ class Extractive:
         pieces = self._pieces(query, list(passages.values()), rarity)
         chosen = self._choose(pieces)
         complete = _complete(chosen, corpus)
-        ordered = _without_repetition(_in_order(complete, corpus), self.repetition)[: self.most]
-        text, placed = compose(ordered, corpus)
+        said = _limited(_without_repetition(_in_order(complete, corpus), self.repetition), self.most)
+        text, placed = compose(said, corpus)
         return Answer(query, text, placed, kept, confidence)
 
     def _pieces(self, query: Query, passages: Sequence[Passage], rarity: Rarity) -> list[Piece]:
@@ -113,10 +114,18 @@ def _complete(pieces: Sequence[Piece], corpus: Corpus) -> list[Piece]:
             _include(found, parent, sentences(parent.text)[-1:], piece)
             parent_id = parent.parent_id
         if leads_in(piece.passage) and piece.end == len(piece.passage.text.rstrip()):
-            for child in corpus.children(piece.passage.id):
-                if child.kind != "guidance":
-                    _include(found, child, sentences(child.text), piece)
+            for item in _items(piece.passage, corpus):
+                _include(found, item, sentences(item.text), piece)
     return list(found.values())
+
+
+def _items(passage: Passage, corpus: Corpus) -> Iterator[Passage]:
+    """The items below a lead-in, and theirs where they are lead-ins themselves."""
+    for child in corpus.children(passage.id):
+        if child.kind != "guidance":
+            yield child
+            if leads_in(child):
+                yield from _items(child, corpus)
 
 
 def _include(
@@ -144,32 +153,53 @@ def _in_order(pieces: Sequence[Piece], corpus: Corpus) -> list[Piece]:
     )
 
 
-def _without_repetition(pieces: Sequence[Piece], share: float) -> list[Piece]:
-    kept: list[tuple[Piece, frozenset[str]]] = []
+Said = tuple[Piece, ...]
+"""Pieces of the same wording: the first is said, all are cited."""
+
+
+def _without_repetition(pieces: Sequence[Piece], share: float) -> list[Said]:
+    kept: list[tuple[list[Piece], frozenset[str]]] = []
     for piece in pieces:
         own = frozenset(words(piece.text))
-        if not any(len(own & other) >= share * len(own | other) for _, other in kept):
-            kept.append((piece, own))
-    return [piece for piece, _ in kept]
+        twin = next((same for same, other in kept if len(own & other) >= share * len(own | other)), None)
+        if twin is None:
+            kept.append(([piece], own))
+        elif normalise(twin[0].text) == normalise(piece.text):
+            twin.append(piece)
+    return [tuple(same) for same, _ in kept]
 
 
-def compose(pieces: Sequence[Piece], corpus: Corpus) -> tuple[str, tuple[AnswerSentence, ...]]:
-    """The text of an answer and its sentences: one a line with its citation, a blank line between documents."""
+def _limited(said: Sequence[Said], most: int) -> list[Said]:
+    """The ``most`` that matter, in the order given: the best of each passage first, then by relevance."""
+    first: set[str] = set()
+    ranked = []
+    for place, same in sorted(enumerate(said), key=lambda item: -item[1][0].relevance):
+        ranked.append((same[0].passage.id in first, place))
+        first.add(same[0].passage.id)
+    return [said[place] for place in sorted(place for _, place in sorted(ranked, key=lambda item: item[0])[:most])]
+
+
+def compose(said: Sequence[Said], corpus: Corpus) -> tuple[str, tuple[AnswerSentence, ...]]:
+    """The text of an answer and its sentences: one a line with its citations, a blank line between documents."""
     text = ""
     placed = []
     previous = ""
-    for piece in pieces:
-        version = corpus.version(piece.passage.document_id)
-        if version is None:  # removed by another process since it was found
+    for same in said:
+        sentence = normalise(same[0].text)
+        versions = [corpus.version(piece.passage.document_id) for piece in same]
+        known = [(piece, version) for piece, version in zip(same, versions, strict=True) if version is not None]
+        if not known or not sentence:  # removed by another process since it was found; nothing but invisible marks
             continue
+        document_id = known[0][0].passage.document_id
         if text:
-            text += "\n\n" if piece.passage.document_id != previous else "\n"
-        previous = piece.passage.document_id
-        said = normalise(piece.text)
-        start, end = len(text), len(text) + len(said)
-        citation = Citation(piece.passage.id, version.digest, piece.start, piece.end, start, end)
-        placed.append(AnswerSentence(said, start, end, (citation,), piece.label, grounding=1.0))  # verbatim
-        text += f"{said} {cite(piece.passage, version.title)}"
+            text += "\n\n" if document_id != previous else "\n"
+        previous = document_id
+        start, end = len(text), len(text) + len(sentence)
+        citations = tuple(
+            Citation(piece.passage.id, version.digest, piece.start, piece.end, start, end) for piece, version in known
+        )
+        placed.append(AnswerSentence(sentence, start, end, citations, same[0].label, grounding=1.0))  # verbatim
+        text += " ".join([sentence, *(cite(piece.passage, version.title) for piece, version in known)])
     return text, tuple(placed)
 
 

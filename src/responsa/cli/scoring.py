@@ -10,6 +10,7 @@ import typer
 from responsa.cli.output import JsonOption, note, print_json, print_table, say, table
 
 if TYPE_CHECKING:
+    from responsa.evaluate.agreement import PairedComparison
     from responsa.evaluate.ranking import Measure, RunScores, Summary
     from responsa.types import Judgement
 
@@ -67,22 +68,7 @@ def run(
         return
     for path, each, means in zip(runs, scored, summaries, strict=True):
         _print_means(path, each, means, wanted)
-    if pairs:
-        listing = table("second run", "measure", "difference", "95 % interval", "p", "better", "worse", "equal")
-        for other, measure, result in pairs:
-            difference = result.difference
-            listing.add_row(
-                str(runs[other]),
-                str(measure),
-                f"{difference.mean:+.4f}",
-                f"{difference.low:+.4f} {difference.high:+.4f}",
-                f"{result.p_value:.4f}",
-                str(result.wins),
-                str(result.losses),
-                str(result.ties),
-            )
-        say(f"Compared with {runs[0]} (paired permutation test):")
-        print_table(listing)
+    _print_comparisons(runs, pairs)
 
 
 def _gold(folder: Path, gold: Path) -> list[Judgement]:
@@ -116,6 +102,26 @@ def _print_means(path: Path, scored: RunScores, means: list[Summary], measures: 
         note(f"{path}: {len(scored.unjudged):,} questions have no gold and are left out: {_few(scored.unjudged)}")
     if len(scored.missing) > len(scored.gold) / 2:
         note(f"{path}: most questions are missing; is this the gold for this run?")
+
+
+def _print_comparisons(runs: list[Path], pairs: list[tuple[int, Measure, PairedComparison]]) -> None:
+    if not pairs:
+        return
+    listing = table("second run", "measure", "difference", "95 % interval", "p", "better", "worse", "equal")
+    for other, measure, result in pairs:
+        difference = result.difference
+        listing.add_row(
+            str(runs[other]),
+            str(measure),
+            f"{difference.mean:+.4f}",
+            f"{difference.low:+.4f} {difference.high:+.4f}",
+            f"{result.p_value:.4f}",
+            str(result.wins),
+            str(result.losses),
+            str(result.ties),
+        )
+    say(f"Compared with {runs[0]} (paired permutation test):")
+    print_table(listing)
 
 
 def _few(names: tuple[str, ...]) -> str:

@@ -7,16 +7,24 @@ is lost with it: what is missing or damaged is built again.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
+import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from responsa.corpus.catalogue import storage_errors
+
 MANIFEST = "manifest.json"
-_TEMPORARY = ".building-"
+_BUILDING = ".building-"
+_DISCARDED = ".discarded-"
+_STALE = 3600  # seconds without a new file after which a build counts as killed
 
 
 @dataclass(frozen=True)
@@ -29,25 +37,29 @@ class Artefacts:
     def get(self, name: str, versions: Iterable[str], build: Callable[[Path], None]) -> Path:
         """The folder of artefact ``name``; ``build`` fills a new folder where it is missing or cut short.
 
-        ``versions`` are the digests of the versions it is made from.
+        ``versions`` are the digests of the versions it is made from. A writer may delete an artefact that it
+        has replaced at any time: who then finds it missing calls again. StorageError where the disk is full.
         """
         target = self.folder / name
         if is_whole(target):
             return target
-        for place in (self.folder, self._temporary):
+        with storage_errors(self.folder.parent):
             try:
-                return _write(place() if callable(place) else place, name, sorted(versions), build)
-            except PermissionError:
-                continue
+                return _write(self.folder, name, sorted(versions), build)
             except OSError as error:
-                if error.errno != 30:  # EROFS: read-only file system
+                if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                     raise
-        raise AssertionError("unreachable: the temporary folder can be written")
+            return _write(self._temporary(), name, sorted(versions), build)
 
     def _temporary(self) -> Path:
         if not self._fallback:
             self._fallback.append(tempfile.TemporaryDirectory(prefix="responsa-"))
         return Path(self._fallback[0].name)
+
+    def close(self) -> None:
+        """Delete the temporary folder, if there is one."""
+        while self._fallback:
+            self._fallback.pop().cleanup()
 
     def names(self) -> list[str]:
         """The artefacts that exist, sorted."""
@@ -65,17 +77,19 @@ class Artefacts:
             return
         views: dict[str, list[tuple[float, Path]]] = {}
         for entry in self.folder.iterdir():
-            if entry.name.startswith(_TEMPORARY):
-                shutil.rmtree(entry, ignore_errors=True)
+            if entry.name.startswith((_BUILDING, _DISCARDED)):
+                # A reader may be building, too.
+                if entry.name.startswith(_DISCARDED) or time.time() - _modified(entry) > _STALE:
+                    shutil.rmtree(entry, ignore_errors=True)
                 continue
             inputs = _inputs(entry)
             if inputs is None or not live.issuperset(inputs):
-                shutil.rmtree(entry, ignore_errors=True)
+                _discard(entry)
             elif not entry.name.startswith("terms-"):
-                views.setdefault(entry.name.partition("-")[0], []).append((entry.stat().st_mtime, entry))
+                views.setdefault(entry.name.partition("-")[0], []).append((_modified(entry), entry))
         for entries in views.values():
             for _, entry in sorted(entries, reverse=True)[keep:]:
-                shutil.rmtree(entry, ignore_errors=True)
+                _discard(entry)
 
 
 def _write(folder: Path, name: str, versions: list[str], build: Callable[[Path], None]) -> Path:
@@ -83,16 +97,17 @@ def _write(folder: Path, name: str, versions: list[str], build: Callable[[Path],
     target = folder / name
     if is_whole(target):
         return target
-    building = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=folder))
+    building = folder / f"{_BUILDING}{secrets.token_hex(6)}"
+    building.mkdir()
     try:
-        build(building)
+        _fill(building, build)
         files = {
             path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in sorted(building.iterdir())
         }
         manifest = json.dumps({"files": files, "versions": versions}, indent=1, sort_keys=True)
         (building / MANIFEST).write_text(manifest, encoding="utf-8")
         if target.exists() and not is_whole(target):
-            shutil.rmtree(target)
+            _discard(target)
         try:
             building.rename(target)
         except OSError:
@@ -101,6 +116,31 @@ def _write(folder: Path, name: str, versions: list[str], build: Callable[[Path],
     finally:
         shutil.rmtree(building, ignore_errors=True)
     return target
+
+
+def _fill(building: Path, build: Callable[[Path], None]) -> None:
+    try:
+        build(building)
+    except OSError as error:
+        if error.errno is None:  # how numpy reports that fewer bytes were written than asked
+            raise OSError(errno.ENOSPC, str(error), str(building)) from error
+        raise
+
+
+def _discard(folder: Path) -> None:
+    """Delete an artefact; moved aside first, so that a process killed in between leaves no half of one."""
+    aside = folder.with_name(f"{_DISCARDED}{secrets.token_hex(6)}")
+    with contextlib.suppress(OSError):
+        folder.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _modified(folder: Path) -> float:
+    """When a file was last put into the folder; now, where another process has just moved it."""
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:
+        return time.time()
 
 
 def is_whole(folder: Path) -> bool:

@@ -33,6 +33,11 @@ CREATE TABLE versions (
   live INTEGER NOT NULL,      -- 1: as its source says today; 0: replaced, kept for citations
   current INTEGER NOT NULL);  -- 1: what is read when no date is given
 CREATE UNIQUE INDEX versions_identity ON versions(document_id, digest);
+CREATE TABLE holdings (       -- what each source held when it was last read; two may hold the same
+  source_id INTEGER NOT NULL REFERENCES sources(id) ON DELETE CASCADE,
+  version_id INTEGER NOT NULL REFERENCES versions(id) ON DELETE CASCADE,
+  PRIMARY KEY (source_id, version_id)) WITHOUT ROWID;
+CREATE INDEX holdings_version ON holdings(version_id);
 CREATE TABLE passages (
   id INTEGER PRIMARY KEY, version_id INTEGER NOT NULL REFERENCES versions(id) ON DELETE CASCADE,
   ordinal INTEGER NOT NULL, passage_id TEXT NOT NULL, parent_id TEXT, number TEXT NOT NULL,
@@ -51,7 +56,8 @@ CREATE TABLE citations (
   quote TEXT NOT NULL, PRIMARY KEY (answer_id, ordinal)) WITHOUT ROWID;
 """
 
-_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE}
+_HEAD = b"SQLite format 3\0"
+_MEND = "restore it from a copy or add the sources anew"
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR_SHORT_READ}
 
 
@@ -62,7 +68,7 @@ def storage_errors(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", None)
-        if code in _FULL:
+        if code == sqlite3.SQLITE_FULL:
             raise StorageError(
                 f"{folder}: the disk is full; the library is as it was before: free some space"
             ) from error
@@ -75,10 +81,13 @@ def storage_errors(folder: Path) -> Iterator[None]:
                 f"{folder}: another process is writing to the library; try again when it is done"
             ) from error
         if code in _DAMAGED:
+            raise StorageError(f"{folder / FILE}: damaged ({error}); {_MEND}") from error
+        if code is not None and code & 0xFF == sqlite3.SQLITE_IOERR:
             raise StorageError(
-                f"{folder / FILE}: damaged ({error}); restore it from a copy or add the sources anew"
+                f"{folder}: the disk does not take or give what it should ({error}); the library is as it was before: "
+                "see whether the disk is full"
             ) from error
-        if code == sqlite3.SQLITE_CANTOPEN:
+        if code is not None and code & 0xFF == sqlite3.SQLITE_CANTOPEN:
             raise StorageError(f"{folder / FILE}: cannot be opened ({error})") from error
         raise
     except OSError as error:
@@ -86,7 +95,7 @@ def storage_errors(folder: Path) -> Iterator[None]:
             raise StorageError(
                 f"{folder}: the disk is full; the library is as it was before: free some space"
             ) from error
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG, errno.EIO):
             raise StorageError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error
         raise
 
@@ -149,6 +158,10 @@ def _open(folder: Path, *, writable: bool) -> sqlite3.Connection:
         log = folder / (FILE + "-wal")
         if not os.access(folder, os.W_OK) and not (log.exists() and log.stat().st_size):
             uri += "&immutable=1"
+    with (folder / FILE).open("rb") as file:
+        head = file.read(len(_HEAD))
+    if head not in (_HEAD, b""):  # a very short file SQLite would take for an empty one, and overwrite
+        raise StorageError(f"{folder / FILE}: damaged (not a database); {_MEND}")
     db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10, check_same_thread=False)
     db.execute("PRAGMA foreign_keys = ON")
     if writable:

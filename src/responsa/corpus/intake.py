@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -82,7 +84,7 @@ def expand(sources: Sequence[Path]) -> Found:
             if entry.suffix.lower() in readers.SUFFIXES:
                 files[entry] = None
             else:
-                skipped.append(str(entry))
+                skipped.append(_printable(entry))
     return Found(tuple(files), tuple(skipped), tuple(folders))
 
 
@@ -90,14 +92,13 @@ def take(db: sqlite3.Connection, found: Found, progress: Callable[[int, int, str
     """Read the files into an open transaction."""
     reports: list[FileReport] = []
     interrupted = False
-    for position, path in enumerate(found.files):
-        if progress:
-            progress(position, len(found.files), path.name)
-        try:
+    try:
+        for position, path in enumerate(found.files):
+            if progress:
+                progress(position, len(found.files), path.name)
             reports.append(_take_file(db, path))
-        except KeyboardInterrupt:
-            interrupted = True
-            break
+    except KeyboardInterrupt:
+        interrupted = True
     return AddReport(tuple(reports), found.skipped, _missing(db, found), interrupted)
 
 
@@ -107,24 +108,30 @@ def _take_file(db: sqlite3.Connection, path: Path) -> FileReport:
     try:
         report = _read_file(db, path)
     except InputError as error:
-        report = FileReport(str(path), "refused", reason=_without_path(str(error), path))
+        report = FileReport(_printable(path), "refused", reason=_without_path(str(error), path))
         db.execute("ROLLBACK TO file")
     except BaseException:
-        db.execute("ROLLBACK TO file")
-        db.execute("RELEASE file")
+        if db.in_transaction:  # a full disk ends it
+            db.execute("ROLLBACK TO file")
+            db.execute("RELEASE file")
         raise
     db.execute("RELEASE file")
     return report
 
 
 def _read_file(db: sqlite3.Connection, path: Path) -> FileReport:
-    known = db.execute("SELECT id, size, mtime_ns, sha256 FROM sources WHERE path = ?", (str(path),)).fetchone()
+    name = _printable(path)
+    if name != str(path):
+        raise ReadError(f"{path}: its name is not valid Unicode; rename it")
+    known = db.execute("SELECT id, size, mtime_ns, sha256 FROM sources WHERE path = ?", (name,)).fetchone()
     try:
-        stat = path.stat()
-        if known and known[1:3] == (stat.st_size, stat.st_mtime_ns):
-            return FileReport(str(path), "unchanged")
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
+            raise ReadError(f"{path}: is no regular file; give a file or a folder")
+        if known and known[1:3] == (status.st_size, status.st_mtime_ns):
+            return FileReport(name, "unchanged")
         with path.open("rb") as file:
-            source = Source(str(path), stat.st_size, stat.st_mtime_ns, hashlib.file_digest(file, "sha256").hexdigest())
+            source = Source(name, status.st_size, status.st_mtime_ns, hashlib.file_digest(file, "sha256").hexdigest())
     except OSError as error:
         raise ReadError(f"{path}: cannot be read: {error.strerror}") from error
     if known and known[3] == source.sha256:
@@ -132,11 +139,18 @@ def _read_file(db: sqlite3.Connection, path: Path) -> FileReport:
         return FileReport(str(path), "unchanged")
     editions = readers.read(path)
     source_id = _record_source(db, source)
-    for edition in editions:
-        _store_edition(db, edition, source_id, path)
-    _retire_others(db, source_id, editions)
+    db.execute("DELETE FROM holdings WHERE source_id = ?", (source_id,))
+    digests = [digest(catalogue.canonical(edition)) for edition in editions]
+    # First everything that makes room, so that a passage can move from one document of a file to another.
+    _retire_dropped(db, source_id, [edition.document_id for edition in editions])
+    for edition, version_digest in zip(editions, digests, strict=True):
+        _refuse_rival(db, edition, version_digest, source_id, path)
+        _retire_former(db, edition, version_digest, source_id)
+    for edition, version_digest in zip(editions, digests, strict=True):
+        _refuse_foreign_ids(db, edition, path)
+        _store(db, edition, version_digest, source_id)
     return FileReport(
-        str(path),
+        name,
         "changed" if known else "added",
         tuple(edition.document_id for edition in editions),
         sum(len(edition.passages) for edition in editions),
@@ -154,22 +168,65 @@ def _record_source(db: sqlite3.Connection, source: Source) -> int:
     return int(row[0])
 
 
-def _store_edition(db: sqlite3.Connection, edition: Edition, source_id: int, path: Path) -> None:
-    """A version for the edition, unless it is there already; earlier states of the same edition are retired."""
-    version_digest = digest(catalogue.canonical(edition))
-    valid_from = edition.valid_from.isoformat() if edition.valid_from else None
-    _refuse_rival(db, edition, version_digest, valid_from, source_id, path)
-    _refuse_foreign_ids(db, edition, path)
+def _retire_dropped(db: sqlite3.Connection, source_id: int, kept: Sequence[str]) -> None:
+    """What the file no longer holds, and no other file: documents gone from it, with their history."""
+    gone = "source_id = ? AND document_id NOT IN (SELECT value FROM json_each(?))"
+    parameters = (source_id, json.dumps(kept))
     db.execute(
-        "UPDATE versions SET live = 0, current = 0 WHERE document_id = ? AND valid_from IS ? AND digest <> ?",
-        (edition.document_id, valid_from, version_digest),
+        "UPDATE versions SET source_id ="
+        " coalesce((SELECT h.source_id FROM holdings h WHERE h.version_id = versions.id), source_id) WHERE " + gone,
+        parameters,
     )
+    rows = db.execute(f"SELECT DISTINCT document_id FROM versions WHERE live = 1 AND {gone}", parameters).fetchall()
+    db.execute(f"UPDATE versions SET live = 0 WHERE {gone}", parameters)
+    for (document_id,) in rows:
+        mark_current(db, document_id)
+
+
+def _refuse_rival(db: sqlite3.Connection, edition: Edition, version_digest: str, source_id: int, path: Path) -> None:
+    """Two files that still exist may not both claim the same document as of the same date with different text.
+
+    A file that has vanished gives way: it was renamed, or its successor has come.
+    """
+    rivals = db.execute(
+        "SELECT s.id, s.path, v.id, v.digest FROM versions v"
+        " JOIN holdings h ON h.version_id = v.id JOIN sources s ON s.id = h.source_id"
+        " WHERE v.document_id = ? AND v.valid_from IS ? AND s.id <> ? ORDER BY s.path",
+        (edition.document_id, _iso(edition.valid_from), source_id),
+    ).fetchall()
+    for rival_id, rival, version_id, rival_digest in rivals:
+        if not Path(rival).exists():
+            db.execute("DELETE FROM holdings WHERE source_id = ? AND version_id = ?", (rival_id, version_id))
+        elif rival_digest != version_digest:
+            raise ReadError(
+                f"{path}: document {edition.document_id!r} with valid_from {edition.valid_from or 'not given'} is"
+                f" already in the library from {rival}; give one of them another document id or valid_from, or remove"
+                " the other first"
+            )
+
+
+def _retire_former(db: sqlite3.Connection, edition: Edition, version_digest: str, source_id: int) -> None:
+    """What the edition replaces: other text of the same date, and what its file gave a later date by mistake.
+
+    A version with an earlier ``valid_from`` stays: a file overwritten by the next edition leaves the former
+    one as history.
+    """
+    valid_from = _iso(edition.valid_from)
+    db.execute(
+        "UPDATE versions SET live = 0 WHERE document_id = ? AND digest <> ? AND (valid_from IS ? OR source_id = ?"
+        " AND valid_from > coalesce(?, '') AND id NOT IN (SELECT version_id FROM holdings))",
+        (edition.document_id, version_digest, valid_from, source_id, valid_from),
+    )
+
+
+def _store(db: sqlite3.Connection, edition: Edition, version_digest: str, source_id: int) -> None:
+    """A version for the edition, unless it is there already; then it is live again."""
     inserted = db.execute(
         "INSERT INTO versions (document_id, digest, title, valid_from, valid_to, added_at, source_id, live, current)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, 1, 0) ON CONFLICT (document_id, digest) DO NOTHING RETURNING id",
         (
-            edition.document_id, version_digest, edition.title, valid_from,
-            edition.valid_to and edition.valid_to.isoformat(), _now(), source_id,
+            edition.document_id, version_digest, edition.title, _iso(edition.valid_from),
+            _iso(edition.valid_to), _now(), source_id,
         ),
     ).fetchone()  # fmt: skip
     if inserted:
@@ -179,23 +236,11 @@ def _store_edition(db: sqlite3.Connection, edition: Edition, source_id: int, pat
             "UPDATE versions SET live = 1, source_id = ? WHERE document_id = ? AND digest = ?",
             (source_id, edition.document_id, version_digest),
         )
+    db.execute(
+        "INSERT INTO holdings SELECT ?, id FROM versions WHERE document_id = ? AND digest = ?",
+        (source_id, edition.document_id, version_digest),
+    )
     mark_current(db, edition.document_id)
-
-
-def _refuse_rival(
-    db: sqlite3.Connection, edition: Edition, version_digest: str, valid_from: str | None, source_id: int, path: Path
-) -> None:
-    """Two files that still exist may not both claim the same document as of the same date with different text."""
-    rival = db.execute(
-        "SELECT s.path FROM versions v JOIN sources s ON s.id = v.source_id WHERE v.document_id = ? AND v.live = 1"
-        " AND v.valid_from IS ? AND v.digest <> ? AND s.id <> ?",
-        (edition.document_id, valid_from, version_digest, source_id),
-    ).fetchone()
-    if rival and Path(rival[0]).exists():
-        raise ReadError(
-            f"{path}: document {edition.document_id!r} with valid_from {valid_from or 'not given'} is already in the"
-            f" library from {rival[0]}; give one of them another document id or valid_from, or remove the other first"
-        )
 
 
 def _refuse_foreign_ids(db: sqlite3.Connection, edition: Edition, path: Path) -> None:
@@ -216,25 +261,6 @@ def _refuse_foreign_ids(db: sqlite3.Connection, edition: Edition, path: Path) ->
             )
 
 
-def _retire_others(db: sqlite3.Connection, source_id: int, editions: Sequence[Edition]) -> None:
-    """What the file no longer holds: documents gone from it, and earlier states with the same dates.
-
-    A version of the same document with another ``valid_from`` stays: a file overwritten by the next
-    edition leaves the former one as history.
-    """
-    kept = {edition.document_id for edition in editions}
-    rows = db.execute(
-        "SELECT DISTINCT document_id FROM versions WHERE source_id = ? AND live = 1", (source_id,)
-    ).fetchall()
-    for (document_id,) in rows:
-        if document_id not in kept:
-            db.execute(
-                "UPDATE versions SET live = 0, current = 0 WHERE source_id = ? AND document_id = ?",
-                (source_id, document_id),
-            )
-            mark_current(db, document_id)
-
-
 def mark_current(db: sqlite3.Connection, document_id: str) -> None:
     """Of a document's live versions, the one with the latest ``valid_from`` (then the last added) is current."""
     db.execute("UPDATE versions SET current = 0 WHERE document_id = ?", (document_id,))
@@ -248,26 +274,40 @@ def mark_current(db: sqlite3.Connection, document_id: str) -> None:
 def remove(db: sqlite3.Connection, name: str) -> tuple[str, ...]:
     """Delete the documents that ``name`` (a document id or a source's path) stands for; return their ids."""
     rows = db.execute(
-        "SELECT DISTINCT v.document_id FROM versions v LEFT JOIN sources s ON s.id = v.source_id"
-        " WHERE v.document_id = ? OR s.path = ?",
+        "SELECT document_id FROM versions WHERE document_id = ? UNION"
+        " SELECT v.document_id FROM versions v JOIN holdings h ON h.version_id = v.id"
+        " JOIN sources s ON s.id = h.source_id WHERE s.path = ?",
         (name, str(Path(name).absolute())),
     ).fetchall()
     for (document_id,) in rows:
         db.execute("DELETE FROM versions WHERE document_id = ?", (document_id,))
-    db.execute("DELETE FROM sources WHERE id NOT IN (SELECT source_id FROM versions WHERE source_id IS NOT NULL)")
+    db.execute(
+        "DELETE FROM sources WHERE id NOT IN (SELECT source_id FROM holdings"
+        " UNION SELECT source_id FROM versions WHERE source_id IS NOT NULL)"
+    )
     return tuple(sorted(row[0] for row in rows))
 
 
 def _missing(db: sqlite3.Connection, found: Found) -> tuple[str, ...]:
     missing = []
-    for (path,) in db.execute("SELECT path FROM sources ORDER BY path"):
+    holding = "SELECT DISTINCT s.path FROM sources s JOIN holdings h ON h.source_id = s.id ORDER BY s.path"
+    for (path,) in db.execute(holding):
         if any(Path(path).is_relative_to(folder) for folder in found.folders) and not Path(path).exists():
             missing.append(path)
     return tuple(missing)
 
 
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _printable(path: Path) -> str:
+    """The path as text that can be stored and printed: bytes of it that are not UTF-8 are escaped."""
+    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _without_path(message: str, path: Path) -> str:

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from responsa.corpus import catalogue, intake
 from responsa.corpus.artefacts import Artefacts
 from responsa.corpus.view import Corpus, open_view
-from responsa.errors import LibraryBusy, NotFound, suggestion
+from responsa.errors import LibraryBusy, LibraryError, NotFound, suggestion
 from responsa.types import Version
 
 Progress = Callable[[int, int, str], None]
@@ -53,6 +53,7 @@ class Library:
     def close(self) -> None:
         """Close the catalogue; corpora opened from it end too."""
         self.db.close()
+        self.artefacts.close()
 
     def __enter__(self) -> Library:
         return self
@@ -131,13 +132,17 @@ def add(
     what was read until then is kept.
     """
     found = intake.expand(sources)
-    with writer(folder, waiting=waiting) as db:
-        artefacts = Artefacts(folder / "artefacts")
-        report = intake.take(db, found, progress)
-        if report.changed_anything:
-            prepare(open_view(db, artefacts, None))
-    if report.changed_anything:
-        _tidy(folder, artefacts)
+    artefacts = Artefacts(folder / "artefacts")
+    changed = True
+    try:
+        with writer(folder, waiting=waiting) as db:
+            report = intake.take(db, found, progress)
+            changed = report.changed_anything
+            if changed:
+                prepare(open_view(db, artefacts, None))
+    finally:
+        if changed:
+            _tidy(folder, artefacts)
     return report
 
 
@@ -147,18 +152,27 @@ def remove(folder: Path, name: str, prepare: Callable[[Corpus], None]) -> tuple[
     Returns the document ids removed. NotFound, with a suggestion, where there is none.
     """
     catalogue.connect(folder, writable=False).close()
-    with writer(folder) as db:
-        removed = intake.remove(db, name)
-        if not removed:
-            known = [row[0] for row in db.execute("SELECT DISTINCT document_id FROM versions")]
-            raise NotFound(f"no document or source {name!r} in {folder}{suggestion(name, known)}")
-        artefacts = Artefacts(folder / "artefacts")
-        prepare(open_view(db, artefacts, None))
-    _tidy(folder, artefacts)
+    artefacts = Artefacts(folder / "artefacts")
+    try:
+        with writer(folder) as db:
+            removed = intake.remove(db, name)
+            if not removed:
+                known = [row[0] for row in db.execute("SELECT DISTINCT document_id FROM versions")]
+                raise NotFound(f"no document or source {name!r} in {folder}{suggestion(name, known)}")
+            prepare(open_view(db, artefacts, None))
+    finally:
+        _tidy(folder, artefacts)
     return removed
 
 
 def _tidy(folder: Path, artefacts: Artefacts) -> None:
-    """Delete artefacts that the committed state no longer needs, unless the next writer is already at work."""
-    with contextlib.suppress(Timeout), FileLock(folder / ".lock", timeout=0), Library.open(folder) as library:
+    """Delete artefacts that the committed state does not need, unless the next writer is already at work.
+
+    Also after a failure, which may have been a full disk: what was built for a state that never came is in the way.
+    """
+    with (
+        contextlib.suppress(LibraryError, OSError, Timeout),
+        Library.open(folder) as library,
+        FileLock(folder / ".lock", timeout=0),
+    ):
         artefacts.collect({row[0] for row in library.db.execute("SELECT digest FROM versions WHERE live = 1")})

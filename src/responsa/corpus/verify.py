@@ -67,8 +67,11 @@ def _versions(library: Library) -> Iterator[Finding]:
 
 def _indexes(library: Library) -> Iterator[Finding]:
     for name in library.artefacts.names():
-        problem = artefacts.damage(library.artefacts.folder / name)
-        detail = f"{problem}; it is built again at the next search if you delete {library.artefacts.folder / name}"
+        folder = library.artefacts.folder / name
+        problem = artefacts.damage(folder)
+        if problem and not folder.exists():  # replaced by a writer in the meantime
+            continue
+        detail = f"{problem}; it is built again at the next search if you delete {folder}"
         yield Finding("index", name, "failed" if problem else "ok", detail if problem else "")
 
 

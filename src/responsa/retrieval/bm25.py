@@ -6,6 +6,7 @@ assembled from per-version term lists, so that a changed document costs the anal
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +28,8 @@ from responsa.types import Query, Ranking, Run, Version
 
 if TYPE_CHECKING:
     import bm25s
+
+_ATTEMPTS = 5  # to open an index that a writer may delete between building and opening
 
 
 def idf_lucene(df: Ints, n: int) -> Floats:
@@ -58,30 +61,33 @@ def saturation(tf: Floats, length: Floats, mean_length: float, k1: float, b: flo
 
 @dataclass(frozen=True)
 class BM25:
-    """Okapi BM25 over words and pairs of neighbouring words.
+    """Okapi BM25 over words and bigrams.
 
-    ``pair_weight`` scales the score of pairs (0 leaves them out). ``context_weight`` is what a word in the
+    ``bigram_weight`` scales the score of bigrams (0 leaves them out). ``context_weight`` is what a word in the
     headings, lead-in or list items around a passage counts beside a word of its own. ``window`` and
     ``overlap`` count words of the text.
-    The length of a passage counts its words without stop words, whole even where it has windows.
+    The length of a passage is that of all its windows: their words without stop words (those that two windows
+    share count in both) and the words around it, which count ``context_weight``.
     Defaults were tuned on the 2,788 dev questions of ObliQA; ``docs/bm25.md`` has the table.
     """
 
     k1: float = 0.4
     b: float = 0.7
     variant: Literal["lucene", "robertson", "atire"] = "lucene"
-    pair_weight: float = 0.6
+    bigram_weight: float = 0.6
     context_weight: float = 0.2
     stemmer: str = "english"
     stopwords: Literal["none", "small", "large"] = "large"
+    clean: bool = True
+    lower: bool = True
     window: int = 300
     overlap: int = 50
 
     def __post_init__(self) -> None:
-        if self.k1 < 0 or not 0 <= self.b <= 1 or min(self.pair_weight, self.context_weight) < 0:
+        if self.k1 < 0 or not 0 <= self.b <= 1 or min(self.bigram_weight, self.context_weight) < 0:
             raise RecipeError(
-                f"bm25: k1, pair_weight and context_weight of at least 0 and b from 0 to 1 are needed, got"
-                f" k1 {self.k1}, pair_weight {self.pair_weight}, context_weight {self.context_weight} and b {self.b}"
+                "bm25: k1, bigram_weight and context_weight of at least 0 and b from 0 to 1 are needed, got "
+                f"k1 {self.k1}, bigram_weight {self.bigram_weight}, context_weight {self.context_weight} and b {self.b}"
             )
         if not 0 <= self.overlap < self.window:
             raise RecipeError(f"bm25: overlap must be from 0 to below window, got {self.overlap} and {self.window}")
@@ -91,7 +97,7 @@ class BM25:
     @property
     def analysis(self) -> Analysis:
         """The text analysis of passages and questions."""
-        return Analysis(self.stemmer, self.stopwords, self.pair_weight > 0)
+        return Analysis(self.stemmer, self.stopwords, self.bigram_weight > 0, self.clean, self.lower)
 
     def prepare(self, corpus: Corpus) -> Path:
         """Build the index of the corpus where it is missing; returns its folder."""
@@ -107,7 +113,7 @@ class BM25:
 
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
         """The best ``k`` passages for each query, raw scores; passages that share no term with it are left out."""
-        index = load(self.prepare(corpus))
+        index = self._index(corpus)
         rankings = {}
         for query, analysed in zip(
             queries, self.analysis(f"{query.text} {query.background}" for query in queries), strict=True
@@ -117,7 +123,13 @@ class BM25:
 
     def rarity(self, corpus: Corpus) -> Rarity:
         """The idf of words in the corpus, for stages that weigh words alone."""
-        return load(self.prepare(corpus)).rarity
+        return self._index(corpus).rarity
+
+    def _index(self, corpus: Corpus) -> Index:
+        for _ in range(_ATTEMPTS):
+            with contextlib.suppress(FileNotFoundError):
+                return load(self.prepare(corpus))
+        return load(self.prepare(corpus))
 
     def _build(self, corpus: Corpus, folder: Path) -> None:
         parts = [postings.load_terms(self._terms(corpus, version)) for version in corpus.versions]
@@ -126,7 +138,7 @@ class BM25:
         def gain(tf: Floats, length: Floats, mean_length: float) -> Floats:
             return scale * saturation(tf, length, mean_length, self.k1, self.b)
 
-        postings.write_index(parts, folder, postings.Weighting(_IDF[self.variant], gain, self.pair_weight))
+        postings.write_index(parts, folder, postings.Weighting(_IDF[self.variant], gain, self.bigram_weight))
 
     def _terms(self, corpus: Corpus, version: Version) -> Path:
         """The folder with the version's term list, made where it is missing."""
@@ -163,7 +175,7 @@ class Index:
 
     def top(self, query: Analysed, k: int) -> list[tuple[str, float]]:
         """The ``k`` best passages and their scores; at equal scores those with the higher id. Zero is left out."""
-        columns = self._columns_of(np.concatenate([query.words, query.pairs]))
+        columns = self._columns_of(np.concatenate([query.words, query.bigrams]))
         if not len(columns) or k <= 0:
             return []
         scores = self.scorer.get_scores_from_ids(columns)
@@ -190,13 +202,12 @@ class Index:
 
 def best(scores: npt.NDArray[np.float32], k: int) -> list[int]:
     """Positions of the ``k`` largest positive scores, best first; at equal scores the later position first."""
-    if k < len(scores):
-        threshold = max(float(np.partition(scores, len(scores) - k)[len(scores) - k]), 0.0)
-        above = np.flatnonzero(scores > threshold)
-        ties = np.flatnonzero(scores == threshold)[::-1] if threshold > 0 else np.empty(0, np.int64)
-        chosen = np.concatenate([above, ties[: k - len(above)]])
-    else:
-        chosen = np.flatnonzero(scores > 0)
+    chosen = np.flatnonzero(scores > 0)
+    if k < len(chosen):
+        values = scores[chosen]
+        threshold = np.partition(values, len(values) - k)[len(values) - k]
+        above, ties = chosen[values > threshold], chosen[values == threshold]
+        chosen = np.concatenate([above, ties[::-1][: k - len(above)]])
     return list(chosen[np.lexsort((-chosen, -scores[chosen]))])
 
 

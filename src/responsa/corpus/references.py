@@ -1,0 +1,374 @@
+"""References to provisions in running text: Article 425(1)(a), point (b) of the first subparagraph of Article 129(4),
+Rule 3.2.1, Annex IV, this Article, Directive 2009/65/EC.
+
+The grammar reads; whether a provision exists is for whoever has the catalogue. It knows no footnotes and no
+defined terms, and expands "Articles 429a to 429g" by the alphabet alone: 132a to 134 is 132a, 133, 134.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
+
+from responsa.corpus.acts import OTHER, Token, tokens
+from responsa.corpus.citations import (
+    DIVISIONS,
+    INNER,
+    RANK,
+    Chain,
+    Segment,
+    Step,
+    Steps,
+    enclosing,
+    extended,
+    numbers,
+    render,
+    segment,
+)
+from responsa.corpus.citations import chain as chain_at
+
+_BUDGET = 5_000  # provisions that the ranges of one text may expand to
+_MOST = 600  # references from one citation
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where a text stands, for what it cites relatively. ``path`` holds the headings above it.
+
+    Without ``paragraph`` the numbers at the start of its lines tell it: "**2.** " or "2. ".
+    """
+
+    act: str | None = None
+    article: str | None = None
+    paragraph: str | None = None
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A provision or an act that the words at ``start`` to ``end`` name; the name of its act stands apart from them.
+
+    ``act`` is a CELEX number (32013R0575), the name of an ADGM rulebook, or None where the text does not tell.
+    ``provision`` is normalised ("Article 129(4), first subparagraph, point (b)"; "Part 3, Title II, Chapter 2"), ""
+    for an act itself. ``kind`` is the level that names it: act, article, rule, annex, chapter; paragraph or point
+    where no article is known. ``relative``: the words alone do not say which ("this Article", "paragraph 2").
+    """
+
+    start: int
+    end: int
+    act: str | None
+    provision: str
+    kind: str
+    relative: bool = False
+    article: str | None = None
+
+    @property
+    def target(self) -> str:
+        """Act and provision in one string, to compare: ``32013R0575#Article 425(1)(a)``."""
+        return f"{self.act or ''}#{self.provision}"
+
+
+def parse(text: str, here: Here | None = None) -> tuple[Reference, ...]:
+    """The references in a text, in its order; lists and ranges give one for each provision. Linear in its length."""
+    reader = _Reader(tokens(text), here or Here(), _places(text, here))
+    reader.read()
+    return tuple(reader.references)
+
+
+# Where a text stands
+
+_LINE = re.compile(
+    r"^(?:\*{0,2}(\d{1,3}[a-z]{0,2})\.\*{0,2}\s|\((\d{1,3}[a-z]{0,2})\)\s|(\([a-z]{1,5}\)|\W?\s*$))?", re.M
+)
+_HEADING = re.compile(r"\W{0,3}(part|title|chapter|section|sub-section|annex)\s+([\w.]{1,12})", re.IGNORECASE)
+_Place = tuple[str | None, str | None]  # paragraph and numbered item
+
+
+def _places(text: str, here: Here | None) -> list[tuple[int, _Place]]:
+    """From each offset on: the paragraph, and the numbered item of its list."""
+    if here is None or here.article is None or here.paragraph is not None:
+        return [(0, (here.paragraph if here else None, None))]
+    places: list[tuple[int, _Place]] = [(0, (None, None))]
+    for line in _LINE.finditer(text):
+        paragraph, item = places[-1][1]
+        if line[1]:
+            places.append((line.start(), (line[1], None)))
+        elif line[2]:
+            places.append((line.start(), (paragraph, line[2])))
+        elif line[3] is None and item:
+            places.append((line.start(), (paragraph, None)))
+    return places
+
+
+def _divisions(path: Sequence[str]) -> Steps:
+    """Part, title, chapter and section in the headings above a text."""
+    steps = []
+    for heading in path:
+        found = _HEADING.match(heading)
+        if found is None:
+            continue
+        level = found[1].lower()
+        cited = segment(tokens(f"{level.capitalize()} {found[2].capitalize()}"), 0)
+        steps.append((level, cited.items[0].labels[0] if cited and found[2][0].isalpha() else found[2]))
+    return tuple(steps)
+
+
+_LINKS = ("of", "in", "to", "under", "from", "per")
+_BEFORE_ACTS = frozenset(
+    ["the", "both", "said", "same", "above", "aforementioned", "eu", "new", "amended", "revised", "commission", '"']
+)
+_ACT_NOUNS = frozenset(["regulation", "directive", "decision"])
+_MADE = frozenset(["delegated", "implementing", "commission", "council"])
+_FOREIGN = frozenset(
+    ["guidelines", "guideline", "its", "rts", "ias", "ifrs", "basel", "draft", "proposal", "instructions", "law", "act"]
+)
+_JOINS = frozenset(["and", "or", "of", "to", "the", "both", "either", ",", "as", "well"])
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Goes through the tokens once, with what was cited before."""
+
+    found: list[Token]
+    here: Here
+    places: list[tuple[int, _Place]]
+    references: list[Reference] = field(default_factory=list)
+    last: tuple[str | None, Steps] | None = None  # the provision cited before
+    acts: dict[str, str] = field(default_factory=dict)  # the act named before, by letter, "" for any
+    named: int = -9  # the token of the act named before, and whether it stood alone
+    alone: bool = False
+    waiting: list[int] = field(default_factory=list)  # references whose act may still come
+    waited: int = -9  # the token after them
+    room: int = _BUDGET
+
+    def read(self) -> None:
+        k = 0
+        while k < len(self.found):
+            if self.found[k].kind == "act":
+                k = self._act(k)
+                continue
+            chain = chain_at(self.found, k, max(min(self.room, _MOST), 0))
+            k = self._cite(chain) if chain else self._anaphora(k)
+
+    def _act(self, k: int) -> int:
+        """An act that no provision before it claims."""
+        token = self.found[k]
+        again = self._appositive(k)
+        self._name(k)
+        if again:
+            return k + 1
+        self.alone = True
+        self.references.append(Reference(token.start, token.end, token.value, "", "act"))
+        book = not token.value[0].isdigit()
+        bare = numbers(self.found, k + 1, "rule" if book else "article")
+        if bare and (book or self._is_article(bare, token)):
+            return self._cite(Chain((bare,), k + 1, bare.end))
+        return k + 1
+
+    def _appositive(self, k: int) -> bool:
+        """Whether it only repeats the act before it: "Regulation (EU) No 575/2013 (CRR)"."""
+        if not 0 < k - self.named <= 3 or self.found[self.named].value != self.found[k].value:
+            return False
+        return all(token.kind == "mark" and token.value in "(-–" for token in self.found[self.named + 1 : k])
+
+    def _is_article(self, bare: Segment, act: Token) -> bool:
+        """Whether the number after a short name is an article's: "CRR 465 (1)", but not "CRR 20 %"."""
+        number = bare.items[0].labels[0]
+        following = self.found[bare.end].value if bare.end < len(self.found) else ""
+        return act.end - act.start < 8 and number[:2].isdigit() and len(number) < 5 and following not in ("%", "/", ".")
+
+    def _name(self, k: int) -> None:
+        key = self.found[k].value
+        self.acts[""] = key
+        if key[0] == "3":
+            self.acts[key[5]] = key
+        self.named, self.alone = k, False
+
+    def _anaphora(self, k: int) -> int:
+        """ "this Regulation", "that Directive": an act by its kind alone."""
+        if self.found[k].value in ("this", "that"):
+            noun = self._noun(k + 1)
+            if noun is not None:
+                act = self._meant(self.found[k].value, self.found[noun].value)
+                if act:
+                    self.references.append(
+                        Reference(self.found[k].start, self.found[noun].end, act, "", "act", relative=True)
+                    )
+                return noun + 1
+        return k + 1
+
+    def _noun(self, k: int) -> int | None:
+        """The token of Regulation, Directive or Decision that stands without a number at or just after ``k``."""
+        for at in range(k, min(k + 3, len(self.found))):
+            token = self.found[at]
+            if token.value in _ACT_NOUNS and token.capital:
+                return at
+            if token.value not in _MADE:
+                return None
+        return None
+
+    def _meant(self, word: str, noun: str) -> str | None:
+        letter = {"regulation": "R", "directive": "L", "decision": "D"}[noun]
+        own = self.here.act if word == "this" else None
+        return own or self.acts.get(letter)
+
+    # provisions
+
+    def _cite(self, chain: Chain) -> int:
+        named = self.named if self.alone else None
+        act, end = self._link(chain)
+        if self._prefixed(chain, named) and (act is None or act == self.references[-1].act):
+            act = self.references.pop().act
+        joined = bool(self.waiting) and self._follows(chain.at)
+        if joined and act not in (None, OTHER):
+            for index in self.waiting:
+                self.references[index] = replace(self.references[index], act=act)
+        start = len(self.references)
+        relative = self._expand(chain, act)
+        if not joined or act is not None:
+            self.waiting = []
+        if act is None and not relative:
+            self.waiting += range(start, len(self.references))
+            self.waited = chain.end
+        return end
+
+    def _follows(self, at: int) -> bool:
+        between = self.found[self.waited : at]
+        return 0 < len(between) <= 5 and all(token.value in _JOINS for token in between)
+
+    def _link(self, chain: Chain) -> tuple[str | None, int]:
+        """The act that the words after a citation name, and the token after what belongs to it."""
+        k = chain.end
+        if k >= len(self.found):
+            return None, k
+        value = self.found[k].value
+        if value == "thereof":
+            return (None if chain.outer.level in INNER else self.acts.get("")), k + 1
+        if value in _LINKS:
+            return self._linked(k + 1)
+        at = k + (value in (",", "("))
+        if at < len(self.found) and self.found[at].kind == "act" and self._claims(at, chain):
+            self._name(at)
+            return self.found[at].value, at + 1
+        return None, k
+
+    def _claims(self, at: int, chain: Chain) -> bool:
+        """Whether an act right behind a citation is its own, not that of a citation to come ("CRR Article 4")."""
+        if chain.outer.level in INNER:
+            return False
+        nearby = segment(self.found, at + 1, 0) if at + 1 < len(self.found) else None
+        return at == chain.end or nearby is None or nearby.level in INNER
+
+    def _linked(self, k: int) -> tuple[str | None, int]:
+        before = k
+        while k < min(before + 5, len(self.found)) and self.found[k].value in _BEFORE_ACTS:
+            k += 1
+        if k >= len(self.found):
+            return None, before - 1
+        token = self.found[k]
+        if token.kind == "act":
+            self._name(k)
+            return token.value, k + 1
+        word = token.value if token.value in ("this", "that") else ""
+        noun = self._noun(k + bool(word))
+        if noun is None:
+            return (OTHER if token.value in _FOREIGN else None), before - 1
+        own = self._meant(word, self.found[noun].value)
+        return own or (None if self.found[noun].value == "regulation" else OTHER), noun + 1
+
+    def _prefixed(self, chain: Chain, named: int | None) -> bool:
+        """Whether the act before a citation is its own: "CRR Article 425", "COBS Rule 17.4"."""
+        if named is None or chain.outer.level in INNER or chain.outer.how == "this":
+            return False
+        between = [token.value for token in self.found[named + 1 : chain.at]]
+        marks = ("(", ":", "'s", "-") if self.here.act else ("(", ":", "'s", "-", ",")
+        return len(between) == 0 or (len(between) == 1 and between[0] in marks)
+
+    def _expand(self, chain: Chain, act: str | None) -> bool:
+        """Add a reference for each provision of a citation; tells whether it is relative."""
+        base, base_act, relative = self._base(chain, act)
+        own = act or (base_act if relative else self.here.act)
+        own = None if own == OTHER else own
+        start, end = self.found[chain.at].start, self.found[chain.end - 1].end
+        most = max(min(self.room, _MOST), *(len(part.items) for part in chain.segments), 1)
+        several = [part for part in chain.segments if len(part.items) > 1]
+        for choice in islice(product(*(part.items for part in chain.segments)), most):
+            steps = base
+            for part, item in zip(chain.segments, choice, strict=True):
+                steps = extended(steps, part, item.labels)
+            spans = [item for part, item in zip(chain.segments, choice, strict=True) if part in several]
+            first = not spans or all(
+                item.start == part.items[0].start for part, item in zip(several, spans, strict=True)
+            )
+            last = not spans or all(item.end == part.items[-1].end for part, item in zip(several, spans, strict=True))
+            begins = start if first else min(item.start for item in spans)
+            ends = end if last else max(item.end for item in spans)
+            self.references.append(_reference(begins, ends, own, steps, relative=relative))
+            self.room -= len(several) > 0
+        self.last = own, steps
+        return relative
+
+    def _base(self, chain: Chain, act: str | None) -> tuple[Steps, str | None, bool]:
+        """What a relative citation starts from, its act, and whether it is relative."""
+        outer = chain.outer
+        if outer.how == "this":
+            steps, own, relative = self._pointed(outer)
+            unknown = len(chain.segments) > 1 and steps[-1][1] in ("this", "that") and outer.level in DIVISIONS
+            return () if unknown else steps, own, relative
+        if outer.level in INNER:
+            if act == OTHER:
+                return (), None, True
+            inside = self._inside(chain, outer)
+            return inside, self.here.act if self.here.article else self.last[0] if self.last and inside else None, True
+        if outer.level in ("title", "chapter", "section", "sub-section") and act is None and self.here.act:
+            above = tuple(step for step in _divisions(self.here.path) if RANK[step[0]] < RANK[outer.level])
+            return above, self.here.act, True
+        return (), None, False
+
+    def _inside(self, chain: Chain, outer: Segment) -> Steps:
+        """The article, and the paragraph where it matters, that a paragraph or point without one belongs to."""
+        if self.here.article is None:
+            return enclosing(self.last[1], outer.level) if self.last else ()
+        paragraph, item = self._place(self.found[chain.at].start)
+        steps: list[Step] = [("article", self.here.article)]
+        if outer.level == "paragraph":
+            return tuple(steps)
+        steps += [("sub", paragraph)] if paragraph else []
+        nested = item and outer.level == "point" and outer.items[0].labels[0].isdigit() != item.isdigit()
+        return (*steps, ("sub", item)) if nested and item else tuple(steps)
+
+    def _place(self, offset: int) -> _Place:
+        return self.places[bisect_right(self.places, offset, key=lambda place: place[0]) - 1][1]
+
+    def _pointed(self, outer: Segment) -> tuple[Steps, str | None, bool]:
+        """What "this" or "that" stands for; the word itself where it is not known."""
+        word = outer.items[0].labels[0]
+        if word == "that" and self.last:
+            cut = enclosing(self.last[1], outer.level, inclusive=True)
+            if cut:
+                return cut, self.last[0], True
+        above = _divisions(self.here.path)
+        if outer.level in DIVISIONS and any(level == outer.level for level, _ in above):
+            return tuple(step for step in above if RANK[step[0]] <= RANK[outer.level]), self.here.act, True
+        if self.here.article is None or outer.level in DIVISIONS:
+            return ((outer.level, word),), self.here.act, True
+        steps: Steps = (("article", self.here.article),)
+        paragraph, _ = self._place(outer.items[0].start)
+        if outer.level not in ("article", "rule") and paragraph:
+            steps = (*steps, ("sub", paragraph))
+        return (
+            steps if outer.level in ("article", "rule", "paragraph") else (*steps, (outer.level, word)),
+            self.here.act,
+            True,
+        )
+
+
+def _reference(start: int, end: int, act: str | None, steps: Steps, *, relative: bool) -> Reference:
+    article = next((label for level, label in steps if level in ("article", "rule")), None)
+    named = [level for level, _ in steps if level in ("article", "rule")] or [
+        level for level, _ in steps if level != "sub"
+    ]
+    return Reference(start, end, act, render(steps), named[-1] if named else "point", relative, article)

@@ -1,0 +1,136 @@
+"""What both tasks learn from: examples, the texts of passages, mined negatives, and what may be no negative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+
+from responsa.errors import InputError
+from responsa.evaluate.ranking import Measure, score_run
+from responsa.learn.examples import Example
+from responsa.learn.mine import text_key
+from responsa.text import digest
+from responsa.types import Judgement, Query, Ranking, Run
+
+_MEASURES = (Measure("MAP", 10), Measure("recall", 10))
+
+
+@dataclass(frozen=True)
+class Material:
+    """``texts`` holds every passage that the other fields name. ``negatives`` by query id (see `mine`).
+
+    ``validation`` questions choose the best state; they are ranked over their ``candidates`` (a first-stage run).
+    """
+
+    examples: tuple[Example, ...]
+    texts: Mapping[str, str] = field(repr=False)
+    negatives: Mapping[str, tuple[str, ...]] = field(repr=False)
+    validation: tuple[Example, ...] = ()
+    candidates: Run = field(default_factory=lambda: Run("", {}), repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.examples or not self.validation:
+            raise InputError(
+                "training needs questions to learn from and questions for validation, got "
+                f"{len(self.examples)} and {len(self.validation)}"
+            )
+        named = [passage for example in (*self.examples, *self.validation) for passage in example.passages]
+        named += [passage for row in self.negatives.values() for passage in row]
+        missing = [passage for passage in dict.fromkeys(named) if not self.texts.get(passage, "").strip()]
+        if missing:
+            raise InputError(
+                f"{len(missing)} passages have no text in the library, the first {missing[0]!r}; add their documents"
+            )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names the content."""
+        return digest(
+            [
+                [[each.query.id, each.query.text, each.passages] for each in (*self.examples, *self.validation)],
+                sorted(self.texts.items()),
+                sorted(self.negatives.items()),
+            ]
+        )
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[Example, str], ...]:
+        """Each example with each of its gold passages."""
+        return tuple((example, passage) for example in self.examples for passage in example.passages)
+
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        return {passage: text_key(text) for passage, text in self.texts.items()}
+
+    @cached_property
+    def _gold_texts(self) -> dict[str, frozenset[str]]:
+        gold: dict[str, set[str]] = {}
+        for example in (*self.examples, *self.validation):
+            known = (passage for passage in (*example.passages, *example.also) if passage in self._keys)
+            gold.setdefault(text_key(asked(example.query)), set()).update(self._keys[passage] for passage in known)
+        return {question: frozenset(keys) for question, keys in gold.items()}
+
+    def is_gold(self, query: Query, passage: str) -> bool:
+        """Whether the passage, or another of equal text, is gold for the question, or for another of equal text."""
+        return self._keys[passage] in self._gold_texts[text_key(asked(query))]
+
+    def negatives_of(self, example: Example, count: int, generator: Random) -> list[str]:
+        """Up to ``count`` of the mined negatives, drawn at random."""
+        mined = [
+            passage for passage in self.negatives.get(example.query.id, ()) if not self.is_gold(example.query, passage)
+        ]
+        return generator.sample(mined, min(count, len(mined)))
+
+
+def asked(query: Query) -> str:
+    """What a model reads of a query, in training as in retrieval."""
+    return f"{query.text} {query.background}".strip()
+
+
+def spread(pairs: Sequence[tuple[Example, str]], size: int, generator: Random) -> list[list[int]]:
+    """Rows of ``pairs`` in shuffled batches of at most ``size``, as many in every epoch and nearly equal in size.
+
+    Where it can be, no two rows of a batch share a question or a gold passage.
+    """
+    order = list(range(len(pairs)))
+    generator.shuffle(order)
+    count = -(-len(order) // size)
+    batches: list[list[int]] = [[] for _ in range(count)]
+    taken: list[set[str]] = [set() for _ in range(count)]
+    for position, row in enumerate(order):
+        own = set(pairs[row][0].passages)
+        free = [at % count for at in range(position, position + count) if len(batches[at % count]) < size]
+        chosen = next((at for at in free if taken[at].isdisjoint(own)), free[0])
+        batches[chosen].append(row)
+        taken[chosen] |= own
+    return [batch for batch in batches if batch]
+
+
+def measure(run: Run, validation: Sequence[Example]) -> dict[str, float]:
+    """MAP@10 and recall@10 of a run over validation questions."""
+    judgements = [
+        Judgement(example.query.id, passage, alternatives=example.also if len(example.passages) == 1 else ())
+        for example in validation
+        for passage in example.passages
+    ]
+    scored = score_run(run, judgements, _MEASURES)
+    return {str(each): sum(values) / len(values) for each in _MEASURES if (values := scored.values(each))}
+
+
+def candidates_of(material: Material, example: Example, depth: int) -> list[str]:
+    """The first ``depth`` candidates of a validation question, then the gold passages that are not among them.
+
+    A passage without text is left out.
+    """
+    ranking = material.candidates.rankings.get(example.query.id, Ranking(example.query.id, ()))
+    first = [hit.passage_id for hit in ranking.hits[:depth] if material.texts.get(hit.passage_id, "").strip()]
+    return list(dict.fromkeys((*first, *example.passages)))
+
+
+def needed(examples: Iterable[Example], runs: Sequence[Run], depth: int) -> list[str]:
+    """The passages that examples and the first ``depth`` ranks of runs name."""
+    named = [passage for example in examples for passage in (*example.passages, *example.also)]
+    named += [hit.passage_id for run in runs for ranking in run.rankings.values() for hit in ranking.hits[:depth]]
+    return list(dict.fromkeys(named))

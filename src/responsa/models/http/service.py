@@ -1,0 +1,305 @@
+"""One request to an API: key, pace, retries, and errors that say what to do.
+
+The key is read from the environment for each request and leaves it in one header only. Errors are raised
+outside of ``except`` blocks: an exception of the HTTP library holds the request, and the request the key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import ssl
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from responsa.errors import InputError, MissingDependency, ModelError
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+Progress = Callable[[int, int], None]
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_LARGEST = 256 << 20  # bytes of a reply; 2,048 vectors of 3,072 numbers are about 130 MB of JSON
+_SHOWN = 200  # characters of a server's message
+_LEAK = 8  # this many characters of the key in a message, and the message is not shown
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds; doubled at each attempt
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Time and chance, for tests to replace. ``jitter`` gives a number from 0 to 1."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = random.random
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """Why an attempt came to nothing. ``wait`` is what the server asked for, in seconds."""
+
+    message: str
+    again: bool = False
+    wait: float | None = None
+
+
+class _State:
+    """What the requests of one service share: connections, and the time of the next request."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.client: httpx.Client | None = None
+        self.free_at = 0.0
+
+
+@dataclass(frozen=True)
+class Service:
+    """Where an API is and how to treat it.
+
+    ``key`` names the environment variable that holds the key. A request carries at most ``batch_texts``
+    texts and about ``batch_tokens`` tokens; ``threads`` requests run at once, and together they keep to the
+    limits per minute (None: no limit). What may pass (status 408, 429 and 5xx, time-outs, lost connections,
+    replies that cannot be used) is tried ``attempts`` times in all; a server that asks for a pause
+    (``Retry-After``) of more than ``patience`` seconds is not waited for.
+    """
+
+    url: str
+    key: str = "RESPONSA_API_KEY"
+    key_required: bool = False
+    batch_texts: int = 64
+    batch_tokens: int = 50_000
+    threads: int = 4
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    timeout: float = 60.0
+    attempts: int = 3
+    patience: float = 120.0
+    clock: Clock = field(default=Clock(), repr=False, compare=False)
+    _state: _State = field(default_factory=_State, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_url(self.url)
+        object.__setattr__(self, "url", self.url.rstrip("/"))
+        if not _VARIABLE.fullmatch(self.key):
+            raise InputError("key: give the name of an environment variable such as VOYAGE_API_KEY, not the key itself")
+        for name in ("batch_texts", "batch_tokens", "threads", "attempts", "timeout", "patience"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
+        for name in ("requests_per_minute", "tokens_per_minute"):
+            if getattr(self, name) is not None and not getattr(self, name) > 0:
+                raise InputError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
+
+    def ask(self, path: str, payload: object, tokens: int, read: Callable[[object], T]) -> T:
+        """POST the payload and return what ``read`` makes of the reply's JSON.
+
+        ``read`` raises ValueError for a reply that cannot be used, in words that quote nothing of it.
+        ModelError when no attempt succeeds.
+        """
+        body = json.dumps(payload, allow_nan=False).encode("ascii")
+        attempt = 0
+        while True:
+            attempt += 1
+            self._take_turn(tokens)
+            outcome = self._attempt(path, body, read)
+            if not isinstance(outcome, _Failure):
+                return outcome
+            if not outcome.again or attempt >= self.attempts:
+                tried = f" (tried {attempt} times)" if attempt > 1 else ""
+                raise ModelError(f"{self.url}{path}: {outcome.message}{tried}")
+            self._hold(_pause(attempt, self.clock) if outcome.wait is None else outcome.wait)
+
+    def map(self, work: Callable[[Item], T], items: Sequence[Item], progress: Progress | None = None) -> list[T]:
+        """``work`` on each item, ``threads`` at a time; the results in order. The first error ends it."""
+        if self.threads == 1 or len(items) < 2:
+            results = []
+            for done, item in enumerate(items, 1):
+                results.append(work(item))
+                if progress:
+                    progress(done, len(items))
+            return results
+        with ThreadPoolExecutor(min(self.threads, len(items))) as pool:
+            futures = [pool.submit(work, item) for item in items]
+            try:
+                for done, future in enumerate(as_completed(futures), 1):
+                    future.result()
+                    if progress:
+                        progress(done, len(items))
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+        return [future.result() for future in futures]
+
+    def _take_turn(self, tokens: int) -> None:
+        """Wait until the limits per minute allow a request of that many tokens."""
+        state, now = self._state, self.clock.monotonic()
+        gap = 60.0 / self.requests_per_minute if self.requests_per_minute else 0.0
+        if self.tokens_per_minute:
+            gap = max(gap, tokens * 60.0 / self.tokens_per_minute)
+        with state.lock:
+            start = max(now, state.free_at)
+            state.free_at = start + gap
+        if start > now:
+            self.clock.sleep(start - now)
+
+    def _hold(self, seconds: float) -> None:
+        """Let no thread begin a request for so long: a server that is too busy for one is so for all."""
+        with self._state.lock:
+            self._state.free_at = max(self._state.free_at, self.clock.monotonic() + seconds)
+
+    def _attempt(self, path: str, body: bytes, read: Callable[[object], T]) -> T | _Failure:
+        client, secret = self._client(), self._secret()
+        import httpx
+
+        try:
+            response, content = self._post(client, path, body, secret)
+        except httpx.TimeoutException:
+            return _Failure(f"no answer within {self.timeout:g} seconds", again=True)
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            reason = _shown(str(error), secret) or type(error).__name__
+            return _Failure(
+                f"the connection failed: {reason}; is the server running, is the address right?", again=True
+            )
+        if response.status_code != 200:
+            return self._refusal(response, content, secret)
+        try:
+            return read(json.loads(content))
+        except (ValueError, RecursionError) as error:
+            reason = "not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
+            return _Failure(f"the reply cannot be used: {_shown(reason, secret)}", again=True)
+
+    def _post(self, client: httpx.Client, path: str, body: bytes, secret: str) -> tuple[httpx.Response, bytes]:
+        """The response and its body. The time-out holds for the whole, not for each piece that arrives."""
+        import httpx
+
+        headers = {"Content-Type": "application/json"}
+        if secret:
+            headers["Authorization"] = f"Bearer {secret}"
+        deadline, content = time.monotonic() + self.timeout, bytearray()
+        with client.stream("POST", self.url + path, content=body, headers=headers) as response:
+            for piece in response.iter_bytes():
+                content += piece
+                if time.monotonic() > deadline:
+                    raise httpx.ReadTimeout("the reply comes too slowly")
+                if len(content) > _LARGEST:
+                    raise httpx.RemoteProtocolError(f"the reply is larger than {_LARGEST >> 20} MB")
+        return response, bytes(content)
+
+    def _refusal(self, response: httpx.Response, content: bytes, secret: str) -> _Failure:
+        status = response.status_code
+        message = _shown(_message(content), secret)
+        told = f"status {status}" + (f": {message}" if message else "")
+        if status in (408, 429) or status >= 500:
+            wait = _retry_after(response.headers.get("Retry-After"), self.clock)
+            if wait is not None and wait > self.patience:
+                return _Failure(f"status {status}; it asks to wait {wait:.0f} seconds: try again then")
+            return _Failure(f"{told}; try again later or set lower limits per minute", again=True, wait=wait)
+        if status in (401, 403):
+            has = "the key in" if secret else "a request without a key; set"
+            return _Failure(f"refuses {has} the environment variable {self.key} (status {status})")
+        if 300 <= status < 400:
+            return _Failure(f"sends on to another address (status {status}); give the final address")
+        if status == 404:
+            return _Failure(f"{told}; check the address and the name of the model")
+        return _Failure(f"the request was refused with {told}")
+
+    def _secret(self) -> str:
+        """The key; empty where there is none and none is needed."""
+        value = os.environ.get(self.key, "").strip()
+        if not value and self.key_required:
+            raise ModelError(f"{self.url} needs a key; set the environment variable {self.key} to yours")
+        if not value.isascii() or not value.isprintable() or " " in value:
+            raise ModelError(f"the environment variable {self.key} holds no key: keys have no spaces or odd characters")
+        return value
+
+    def _client(self) -> httpx.Client:
+        """The connections, made at the first request and closed with the service."""
+        try:
+            import httpx
+        except ImportError as error:
+            raise MissingDependency("a model behind an API", "llm") from error
+        state = self._state
+        with state.lock:
+            if state.client is None:
+                local = urlsplit(self.url).hostname in _LOOPBACK  # never through a proxy
+                plain = local and self.url.startswith("http:")  # no certificates: loading them takes 25 ms
+                # The library's own retries are 0 unless asked for: those of two layers multiply. No redirects:
+                # they would carry the texts, and with some servers the key, to an address nobody chose.
+                state.client = httpx.Client(
+                    timeout=self.timeout,
+                    trust_env=not local,
+                    follow_redirects=False,
+                    verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
+                )
+                weakref.finalize(state, state.client.close)
+            return state.client
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        usable = usable and url.isprintable() and " " not in url
+    except ValueError:
+        raise InputError("url: not an address such as https://api.voyageai.com/v1") from None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InputError(
+            "url: give the bare address; a key or password belongs in the environment variable `key` names"
+        )
+    if not usable:
+        raise InputError(f"url: expected an address such as https://api.voyageai.com/v1, got {url!r}")
+
+
+def _pause(attempt: int, clock: Clock) -> float:
+    """Seconds before the next attempt: doubled each time, between half of it and all of it by chance."""
+    return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (attempt - 1)) * (0.5 + clock.jitter() / 2)
+
+
+def _retry_after(value: str | None, clock: Clock) -> float | None:
+    """Seconds that the header asks to wait: it holds seconds or a date. None for neither."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - clock.wall()
+        except (ValueError, OverflowError, OSError):
+            return None
+    return max(0.0, seconds) if abs(seconds) < float("inf") else None
+
+
+def _message(content: bytes) -> str:
+    """What the server says went wrong, wherever it puts it."""
+    text = content.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    for name in ("error", "detail", "message"):
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+    return value if isinstance(value, str) else text
+
+
+def _shown(text: str, secret: str) -> str:
+    """The text as it may be shown: in one line, short, and not at all where it repeats the key or a part."""
+    if secret:
+        lowered, key = text.lower(), secret.lower()
+        parts = {key[start : start + _LEAK] for start in range(max(1, len(key) - _LEAK + 1))}
+        if any(part in lowered for part in parts):
+            return "(its message repeats the key and is left out)"
+    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

@@ -1,0 +1,142 @@
+"""Saved answers: what becomes of their citations when the rules change."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers import add, alter, remove, write_rulebook
+from responsa.corpus import answers, library
+from responsa.corpus.library import Library
+from responsa.types import Answer, AnswerSentence, Citation, Query, Ranking
+
+CLAUSES = ["A Ferry must carry lifeboats. It may carry goats.", "A Captain must be sober."]
+QUOTED = "It may carry goats."
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "library"
+
+
+@pytest.fixture
+def rules(folder, tmp_path):
+    path = write_rulebook(tmp_path / "ferry.md", CLAUSES)
+    add(folder, path)
+    return path
+
+
+def answer(folder, *quotes):
+    """An answer that quotes each (passage id, start, end) of the version in force."""
+    with Library.open(folder) as opened:
+        version = opened.corpus().versions[0].digest
+    citations = [Citation(passage_id, version, start, end, 0, end - start) for passage_id, start, end in quotes]
+    sentences = tuple(AnswerSentence("x", 0, 1, (citation,)) for citation in citations)
+    return Answer(Query("q", "May a ferry carry goats?"), "It may.", sentences, Ranking.of("q", []), 1.0)
+
+
+def save(folder, value):
+    with library.writer(folder) as db:
+        return answers.save(db, value, "bm25")
+
+
+def check(folder):
+    with Library.open(folder) as opened:
+        return list(answers.check(opened.db))
+
+
+def states(folder):
+    return [each.state for each in check(folder)]
+
+
+@pytest.fixture
+def saved(folder, rules):
+    return save(folder, answer(folder, ("ferry/1.1", 30, 49), ("ferry/1.2", 0, 24)))
+
+
+def test_are_stored_with_their_citations(folder, saved):
+    with Library.open(folder) as opened:
+        version = opened.corpus().versions[0].digest
+        asked_at, question, recipe, text = opened.db.execute(
+            "SELECT asked_at, question, recipe, text FROM answers WHERE id = ?", (saved,)
+        ).fetchone()
+        citations = opened.db.execute("SELECT * FROM citations ORDER BY answer_id, ordinal").fetchall()
+    assert (question, recipe, text) == ("May a ferry carry goats?", "bm25", "It may.")
+    assert asked_at.endswith("+00:00")
+    assert citations == [
+        (saved, 0, "ferry", "ferry/1.1", "1.1", version, 30, 49, 0, 19, QUOTED),
+        (saved, 1, "ferry", "ferry/1.2", "1.2", version, 0, 24, 0, 24, CLAUSES[1]),
+    ]
+    assert [(each.answer, each.number, each.state, each.reason) for each in check(folder)] == [
+        (saved, "1.1", "holds", ""),
+        (saved, "1.2", "holds", ""),
+    ]
+
+
+def test_are_numbered(folder, saved):
+    assert save(folder, answer(folder, ("ferry/1.2", 0, 1))) == saved + 1
+    assert [each.answer for each in check(folder)] == [saved, saved, saved + 1]
+
+
+def test_an_answer_without_citations(folder, rules):
+    save(folder, answer(folder))
+    assert check(folder) == []
+
+
+def test_a_changed_clause_supersedes(folder, rules, saved):
+    write_rulebook(rules, [CLAUSES[0], "A Captain must be awake."])
+    add(folder, rules)
+    assert states(folder) == ["holds", "superseded"]
+    assert check(folder)[1].reason == "the version in force words the clause differently"
+    write_rulebook(rules, CLAUSES)
+    add(folder, rules)
+    assert states(folder) == ["holds", "holds"]
+
+
+def test_a_dropped_clause_supersedes(folder, rules, saved):
+    write_rulebook(rules, CLAUSES[:1])
+    add(folder, rules)
+    assert states(folder) == ["holds", "superseded"]
+    assert check(folder)[1].reason == "the version in force has no such clause"
+
+
+def test_a_dropped_document_supersedes(folder, rules, saved):
+    write_rulebook(rules, ["A goat must be fed."], document="goat")
+    add(folder, rules)
+    assert states(folder) == ["superseded", "superseded"]
+
+
+def test_the_next_edition_supersedes(folder, rules, saved):
+    write_rulebook(rules, [CLAUSES[0], "A Captain must be awake."], valid_from="2024-01-01")
+    add(folder, rules)
+    assert states(folder) == ["holds", "superseded"]
+
+
+def test_a_removed_document_breaks(folder, rules, saved):
+    remove(folder, "ferry")
+    assert states(folder) == ["broken", "broken"]
+    assert check(folder)[0].reason == f'the version cited is no longer in the library; it said "{QUOTED}"'
+    add(folder, rules)
+    assert states(folder) == ["holds", "holds"]
+
+
+def test_altered_text_breaks(folder, rules, saved):
+    alter(
+        folder, "UPDATE passages SET text = 'A Ferry must carry lifeboats. It must carry goats.' WHERE number = '1.1'"
+    )
+    assert states(folder) == ["broken", "holds"]
+    assert check(folder)[0].reason == f'the stored text has changed; it said "{QUOTED}"'
+
+
+def test_a_long_quotation_is_shortened_in_the_reason(folder, rules):
+    write_rulebook(rules, ["A Ferry must carry " + "many " * 40 + "lifeboats."])
+    add(folder, rules)
+    save(folder, answer(folder, ("ferry/1.1", 0, 200)))
+    remove(folder, "ferry")
+    assert check(folder)[0].reason.endswith('many man..."')
+
+
+def test_a_version_removed_before_saving(folder, rules):
+    value = answer(folder, ("ferry/1.1", 30, 49))
+    remove(folder, "ferry")
+    save(folder, value)
+    assert states(folder) == ["broken"]

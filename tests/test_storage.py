@@ -1,0 +1,95 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+
+import pytest
+
+from responsa.errors import InputError, StorageError
+from responsa.storage import check_target, write_json, write_text
+
+
+def names(folder):
+    return [entry.name for entry in folder.iterdir()]
+
+
+def test_text_is_written_as_given(tmp_path):
+    path = tmp_path / "out.txt"
+    write_text("Clause §1\nsecond line\r\n", path)
+    assert path.read_bytes() == "Clause §1\nsecond line\r\n".encode()
+    assert names(tmp_path) == ["out.txt"]
+
+
+def test_json_is_indented_unescaped_and_ends_in_a_newline(tmp_path):
+    path = tmp_path / "out.json"
+    write_json({"b": "é", "a": [1]}, path)
+    text = path.read_text(encoding="utf-8")
+    assert text == '{\n "b": "é",\n "a": [\n  1\n ]\n}\n'
+    assert json.loads(text) == {"a": [1], "b": "é"}
+
+
+def test_json_without_numbers_that_json_lacks(tmp_path):
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(float("nan"), tmp_path / "out.json")
+    assert names(tmp_path) == []
+
+
+def test_an_existing_file_is_replaced(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("old and much longer than the new")
+    write_text("new", path)
+    assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch, call):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+
+    def full(*_args, **_keywords):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(StorageError, match=r"out\.txt: cannot be written: No space left on device; free some space"):
+        write_text("new", path)
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["out.txt"]
+
+
+def test_a_lone_surrogate_is_the_users_to_mend(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    with pytest.raises(InputError, match=r"'\\ud800' is not a character"):
+        write_text("a\ud800", path)
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["out.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "is not a file"),
+        ("no/such/out.txt", "there is no folder"),
+        ("file/out.txt", "there is no folder"),
+        ("x" * 300, "cannot be written: File name too long; choose another path"),
+    ],
+)
+def test_paths_that_are_no_place_for_a_file(tmp_path, name, message):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=message):
+        check_target(tmp_path / name)
+    with pytest.raises(InputError, match=message):
+        write_text("text", tmp_path / name)
+
+
+def test_a_long_name_that_fits_is_written(tmp_path):
+    write_text("text", tmp_path / ("é" * 120))
+    assert len(names(tmp_path)) == 1
+
+
+def test_check_target_touches_nothing(tmp_path):
+    check_target(tmp_path / "out.txt")
+    assert names(tmp_path) == []

@@ -1,0 +1,163 @@
+"""verify: what it finds wrong, what it only notes, and what it calls whole."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from helpers import add, alter, failures, findings, remove, search, write_rulebook
+from responsa.corpus import artefacts, catalogue, library, verify
+from responsa.corpus.library import Library
+from responsa.errors import StorageError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "library"
+
+
+@pytest.fixture
+def rules(folder, tmp_path):
+    path = write_rulebook(tmp_path / "ferry.md", ["A Ferry must carry lifeboats."] * 3, valid_from="2020-01-01")
+    add(folder, path, write_rulebook(tmp_path / "goat.md", ["A goat must be fed."]))
+    write_rulebook(path, ["A Ferry must carry flares."], valid_from="2024-01-01")
+    add(folder, path)
+    return path
+
+
+def failed(folder):
+    return [(finding.what, finding.subject.split()[0], finding.detail) for finding in failures(folder)]
+
+
+def test_everything_is_well(folder, rules):
+    found = findings(folder)
+    assert {finding.state for finding in found} == {"ok"}
+    kinds = [finding.what for finding in found]
+    assert {kind: kinds.count(kind) for kind in kinds} == {"catalogue": 1, "version": 3, "index": 5, "source": 2}
+
+
+def test_an_empty_library(folder, rules):
+    remove(folder, "ferry")
+    remove(folder, "goat")
+    assert failures(folder) == []
+
+
+ALTERED = [
+    "UPDATE passages SET text = 'A Ferry may carry flares.' WHERE text LIKE '%flares%'",
+    "UPDATE passages SET number = '9.9' WHERE text LIKE '%flares%'",
+    "UPDATE passages SET path = '[\"Else\"]' WHERE text LIKE '%flares%'",
+    "UPDATE passages SET boxes = '[[1,2,3,4,5]]' WHERE text LIKE '%flares%'",
+    "DELETE FROM passages WHERE text LIKE '%flares%'",
+    "UPDATE versions SET valid_to = '2030-01-01' WHERE document_id = 'ferry' AND current = 1",
+    "UPDATE versions SET title = 'Other' WHERE document_id = 'ferry' AND current = 1",
+]
+
+
+@pytest.mark.parametrize("statement", ALTERED)
+def test_altered_text_is_found(folder, rules, statement):
+    alter(folder, statement)
+    assert failed(folder) == [("version", "ferry", "the stored text is not the one added")]
+
+
+def test_altered_history_is_found(folder, rules):
+    alter(folder, "UPDATE passages SET text = 'A Ferry may sink.' WHERE text LIKE '%lifeboats%' AND ordinal = 1")
+    assert failed(folder) == [("version", "ferry", "the stored text is not the one added")]
+
+
+def test_a_catalogue_at_odds_with_itself_is_found(folder, rules):
+    alter(folder, "UPDATE versions SET current = 1")
+    assert failed(folder) == [("catalogue", catalogue.FILE, "document 'ferry' has two current versions")]
+
+
+def test_references_that_lead_nowhere_are_found(folder, rules):
+    with library.writer(folder) as db:
+        db.execute("COMMIT")
+        db.execute("PRAGMA foreign_keys = OFF")
+        db.execute("DELETE FROM sources WHERE path LIKE '%goat.md'")
+        db.execute("BEGIN")
+    ((what, _, detail),) = failed(folder)
+    assert what == "catalogue"
+    assert "refers to a missing sources" in detail
+
+
+def test_damaged_pages_are_found(folder, rules):
+    file = folder / catalogue.FILE
+    content = bytearray(file.read_bytes())
+    at = content.index(b"A Ferry must carry flares.")
+    page = at - at % 4096
+    content[page : page + 8] = b"\xff" * 8
+    file.write_bytes(content)
+    try:
+        assert failed(folder)
+    except StorageError as error:
+        assert "damaged" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        (lambda content: content[:-1], "a file is missing or cut short"),
+        (lambda content: content[:-1] + bytes([content[-1] ^ 1]), "data.npy has changed since it was written"),
+    ],
+)
+def test_damaged_indexes_are_found_and_how_to_mend_them(folder, rules, change, detail):
+    built = max((folder / "artefacts").glob("bm25-*"), key=lambda path: path.stat().st_mtime_ns)
+    (built / "data.npy").write_bytes(change((built / "data.npy").read_bytes()))
+    ((what, subject, told),) = failed(folder)
+    assert (what, subject) == ("index", built.name)
+    assert told == f"{detail}; it is built again at the next search if you delete {built}"
+    shutil.rmtree(built)
+    assert failed(folder) == []
+    assert search(folder, "flares") == ["ferry/1.1"]
+    assert failed(folder) == []
+
+
+def test_missing_indexes_are_fine(folder, rules):
+    shutil.rmtree(folder / "artefacts")
+    assert failed(folder) == []
+
+
+def test_an_index_that_a_writer_replaces_meanwhile_is_no_damage(folder, rules, monkeypatch):
+    damage = artefacts.damage
+
+    def replaced(path):
+        if path.name.startswith("bm25-"):
+            shutil.rmtree(path)
+        return damage(path)
+
+    monkeypatch.setattr(artefacts, "damage", replaced)
+    found = findings(folder)
+    assert {finding.state for finding in found} == {"ok"}
+    assert sum(finding.what == "index" for finding in found) == 3
+
+
+def test_changed_and_vanished_sources_are_noted(folder, rules):
+    write_rulebook(rules, ["A Ferry must carry rockets."])
+    rules.with_name("goat.md").unlink()
+    found = [finding for finding in findings(folder) if finding.state != "ok"]
+    assert [(finding.what, finding.state, finding.subject, finding.detail) for finding in found] == [
+        ("source", "note", str(rules), "has changed since it was read; add it again"),
+        ("source", "note", str(rules.with_name("goat.md")), "cannot be read any more (No such file or directory)"),
+    ]
+
+
+def test_saved_citations_are_read_again(folder, rules):
+    with library.writer(folder) as db:
+        db.execute("INSERT INTO answers VALUES (7, '', 'q', 'bm25', '')")
+        (digest,) = db.execute("SELECT digest FROM versions WHERE document_id = 'goat'").fetchone()
+        cited = [("goat", "goat/1.1", "1.1", digest, "A goat"), ("ferry", "ferry/1.1", "", "gone", "A Ferry")]
+        for ordinal, (document, passage, number, version, quote) in enumerate(cited):
+            row = (7, ordinal, document, passage, number, version, 0, len(quote), 0, 0, quote)
+            db.execute("INSERT INTO citations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    found = [finding for finding in findings(folder) if finding.what == "citation"]
+    assert [(finding.state, finding.subject) for finding in found] == [
+        ("ok", "answer 7: goat, 1.1"),
+        ("failed", "answer 7: ferry, ferry/1.1"),
+    ]
+    assert found[1].detail == 'broken: the version cited is no longer in the library; it said "A Ferry"'
+
+
+def test_findings_come_as_they_are_made(folder, rules):
+    with Library.open(folder) as opened:
+        assert next(verify.verify(opened)).what == "catalogue"
