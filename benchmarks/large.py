@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import statistics
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from responsa.engine import Engine
 from responsa.types import Query
 
 _QUESTIONS = 200  # timed inside a process
+_ROUNDS = 5
 _PROCESSES = 10  # questions that get a process each
 _SHARE = 0.4
 
@@ -41,8 +44,9 @@ class Size:
 
 
 def part(sizes: list[int]) -> Part:
-    """Libraries of these numbers of passages, each deleted before the next is made."""
-    measured = [_measure(size) for size in sorted(sizes)]
+    """Libraries of these numbers of passages, in a temporary folder; it needs 3 GB for a million."""
+    with tempfile.TemporaryDirectory(prefix="responsa-bench-") as name:
+        measured = _measure(Path(name), sorted(sizes))
     rows = (*_memory(measured[-1]), *_growth(measured))
     header = (
         "passages", "`add`, whole process", "its memory", "index", "library", "in process, a question",
@@ -51,44 +55,63 @@ def part(sizes: list[int]) -> Part:
     note = (
         f"Made by `benchmarks/synthetic.py`, seed {synthetic.SEED}: 40 to 60 words a passage, "
         f"{synthetic.DOCUMENTS} documents. Index: the bytes of the BM25 artefact. In process: median of "
-        f"{_QUESTIONS} questions of twelve words, k = 10, once loaded. Whole process: median of {_PROCESSES} questions."
+        f"{_QUESTIONS} questions of twelve words, k = 10, once loaded, and of {_ROUNDS} rounds in which the libraries "
+        f"take turns. Whole process: median of {_PROCESSES} questions, the libraries in turn."
     )
     return Part("large", rows, (Table("By size", header, tuple(map(_cells, measured)), note),))
 
 
-def _measure(passages: int) -> Size:
-    with tempfile.TemporaryDirectory(prefix="responsa-bench-") as name:
-        sources, library = Path(name) / "sources", Path(name) / "library"
-        sources.mkdir()
-        progress(f"{passages:,} passages: making")
-        synthetic.write(sources, passages)
-        progress(f"{passages:,} passages: adding")
-        added = responsa(library, "add", sources)
-        progress(f"{passages:,} passages: asking")
-        asked = synthetic.questions(_QUESTIONS)
-        index = next((library / "artefacts").glob("bm25-*"))
-        return Size(
-            passages,
-            added,
-            _bytes(index),
+def _measure(folder: Path, sizes: list[int]) -> list[Size]:
+    """First all libraries are made; then they are asked in turn, so that all see the machine in the same state."""
+    libraries = {size: folder / f"library-{size}" for size in sizes}
+    added = {size: _make(library, size) for size, library in libraries.items()}
+    asked = synthetic.questions(_QUESTIONS)
+    progress("asking")
+    milliseconds = _in_process(libraries, asked)
+    searches: dict[int, list[Measured]] = {size: [] for size in sizes}
+    for text in asked[:_PROCESSES]:
+        for size, library in libraries.items():
+            searches[size].append(responsa(library, "search", "--", text))
+    return [
+        Size(
+            size,
+            added[size],
+            _bytes(next((library / "artefacts").glob("bm25-*"))),
             _bytes(library),
-            _in_process(library, asked),
-            [responsa(library, "search", "--", text) for text in asked[:_PROCESSES]],
+            milliseconds[size],
+            searches[size],
         )
+        for size, library in libraries.items()
+    ]
 
 
-def _in_process(library: Path, asked: list[str]) -> float:
-    """Median milliseconds of a question, asked one by one of an engine that has answered all of them before."""
+def _make(library: Path, passages: int) -> Measured:
+    """A library of that many synthetic passages; the files it was made from are deleted."""
+    with tempfile.TemporaryDirectory(prefix="sources-", dir=library.parent) as sources:
+        progress(f"{passages:,} passages: making")
+        synthetic.write(Path(sources), passages)
+        progress(f"{passages:,} passages: adding")
+        return responsa(library, "add", sources)
+
+
+def _in_process(libraries: Mapping[int, Path], asked: list[str]) -> dict[int, float]:
+    """Median milliseconds of a question at each size, asked one by one of engines that were asked all before."""
     queries = [Query(str(number), text) for number, text in enumerate(asked)]
-    times = []
-    with Library.open(library) as opened:
-        engine = Engine(opened, recipe.load())
-        engine.search(queries)
-        for query in queries:
-            start = time.perf_counter()
-            engine.search([query])
-            times.append(time.perf_counter() - start)
-    return statistics.median(times) * 1000
+    rounds: dict[int, list[float]] = {size: [] for size in libraries}
+    with contextlib.ExitStack() as stack:
+        shipped = recipe.load()
+        engines = {size: Engine(stack.enter_context(Library.open(path)), shipped) for size, path in libraries.items()}
+        for turn in range(_ROUNDS + 1):  # the first round warms up
+            for size, engine in engines.items():
+                median = statistics.median(_timed(engine, query) for query in queries)
+                rounds[size] += [median * 1000] if turn else []
+    return {size: statistics.median(medians) for size, medians in rounds.items()}
+
+
+def _timed(engine: Engine, query: Query) -> float:
+    start = time.perf_counter()
+    engine.search([query])
+    return time.perf_counter() - start
 
 
 def _bytes(folder: Path) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks import machine
 from responsa.storage import write_text
@@ -13,6 +15,7 @@ from responsa.storage import write_text
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
+Stored = dict[str, Any]  # a part or a row as JSON holds it
 
 _INTRODUCTION = """# Benchmarks
 
@@ -65,7 +68,7 @@ def record(part: Part) -> None:
     write_text(page(results), PAGE)
 
 
-def page(results: dict[str, dict]) -> str:
+def page(results: dict[str, Stored]) -> str:
     """The page with the table of all parts, in the order quality, speed, large."""
     names = [name for name in ("quality", "speed", "large") if name in results]
     lines = [_INTRODUCTION]
@@ -81,17 +84,17 @@ def page(results: dict[str, dict]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def grid(header: tuple[str, ...], rows: list[tuple[str, ...]] | tuple[tuple[str, ...], ...]) -> list[str]:
+def grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """A Markdown table."""
     return [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
 
 
-def _machine(part: dict) -> str:
+def _machine(part: Stored) -> str:
     found = part["machine"]
     packages = ", ".join(f"{name} {found[name]}" for name in ("responsa", "numpy", "bm25s", "rank-bm25"))
     hardware = f"{found['processor']}, {found['cores']} cores, {found['memory']}"
     return f"{hardware}, {found['system']}, {found['python']}; {packages}"
 
 
-def _verdict(row: dict) -> str:
+def _verdict(row: Stored) -> str:
     return "" if row["met"] is None else "yes" if row["met"] else "**no**"

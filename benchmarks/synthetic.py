@@ -24,7 +24,7 @@ _HABIT = 0.5  # share of words that are a favourite successor of the word before
 _FAVOURITES = 4
 _SECTION = 20  # passages under one heading
 _SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou"]
-_COMMON = list(dict.fromkeys(STOPWORDS_EN_PLUS))
+_COMMON: list[str] = list(dict.fromkeys(STOPWORDS_EN_PLUS))
 
 Ranks = npt.NDArray[np.int64]
 
@@ -69,7 +69,8 @@ def _ranks(uniform: npt.NDArray[np.float64]) -> Ranks:
     mass = uniform * (core + tail)
     within = np.exp(np.minimum(mass, core))
     beyond = _CORE * np.maximum(1 - (mass - core) / tail, 1e-12) ** (-1 / (_EXPONENT - 1))
-    return np.where(mass < core, within, beyond).astype(np.int64) - 1
+    ranks: Ranks = np.where(mass < core, within, beyond).astype(np.int64) - 1
+    return ranks
 
 
 def _mixed(numbers: Ranks) -> npt.NDArray[np.float64]:

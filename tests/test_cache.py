@@ -194,6 +194,13 @@ def test_a_full_disk_stops_the_writing_and_not_the_reading(cache, warned, monkey
     assert "disk is full" in warned[0]
 
 
+def test_answers_are_stored_all_or_none(cache, warned):
+    cache.put_many({"old": b"1"})
+    cache.put_many({"new": b"2", None: b"3"})
+    assert cache.get_many(["old", "new"]) == {"old": b"1"}
+    assert len(warned) == 1
+
+
 def test_a_busy_file_costs_one_write_only(cache, warned, monkeypatch):
     cache.put_many({"old": b"1"})
     real = sqlite3.connect

@@ -21,7 +21,7 @@ LAYERS = (
     {"obligations", "entailment"},
     {"retrieval", "answer", "evaluate"},
     {"recipe", "learn"},
-    {"engine"},
+    {"engine", "tuning"},
     {"views"},
     {"cli"},
     {"__main__"},

@@ -175,7 +175,7 @@ def test_the_dimension_is_found_out_once(make, server):
 
 
 def test_vectors_are_brought_to_length_one_unless_told(make, monkeypatch):
-    monkeypatch.setattr("responsa.testing.embed", lambda text, dimension: [3.0, 4.0] if text != "zero" else [0, 0])
+    monkeypatch.setattr("responsa.testing.embed", lambda text, _: [3.0, 4.0] if text != "zero" else [0, 0])
     assert make().encode(["a", "zero"], "query").tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0]]
     assert make(normalise=False).encode(["a"], "query").tolist() == [[3, 4]]
 
@@ -591,6 +591,10 @@ def test_an_unknown_role(make):
         make().encode(["a"], "document")
 
 
+CHANGES = {"dialect": "voyage", "output_dimension": 8, "truncate": False, "max_tokens": 512, "query_prefix": "q",
+           "query_suffix": "q", "passage_prefix": "q", "normalise": False}  # fmt: skip
+
+
 def test_the_name_tells_what_changes_the_numbers_and_only_that():
     url = "https://example.org/v1"
     base = HttpEncoder(Service(url), "m")
@@ -601,19 +605,7 @@ def test_the_name_tells_what_changes_the_numbers_and_only_that():
     others = [
         HttpEncoder(Service("https://example.org/v2"), "m"),
         HttpEncoder(Service(url), "n"),
-        *(
-            HttpEncoder(Service(url), "m", **{field: value})
-            for field, value in [
-                ("dialect", "voyage"),
-                ("output_dimension", 8),
-                ("truncate", False),
-                ("max_tokens", 512),
-                ("query_prefix", "q"),
-                ("query_suffix", "q"),
-                ("passage_prefix", "q"),
-                ("normalise", False),
-            ]  # fmt: skip
-        ),
+        *(HttpEncoder(Service(url), "m", **{field: value}) for field, value in CHANGES.items()),
     ]
     assert {one.name for one in same} == {base.name}
     assert len({base.name, *(other.name for other in others)}) == len(others) + 1
@@ -623,6 +615,14 @@ def test_the_name_tells_what_changes_the_numbers_and_only_that():
     ]  # fmt: skip
     assert len({reranker.name for reranker in rerankers}) == 5
     assert rerankers[0].labels == ("relevance",)
+
+
+def test_this_machine_is_not_asked_through_a_proxy(make, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert make({"attempts": 1}).encode(["a"], "query").shape == (1, 8)
 
 
 def test_connections_are_closed_with_the_service(server):
@@ -665,7 +665,7 @@ class Exploding:
         return self._dimension
 
     def encode(self, texts, role):
-        raise AssertionError(f"asked for {texts!r}")
+        raise AssertionError(f"asked for {texts!r} as {role}")
 
     def score(self, pairs):
         raise AssertionError(f"asked for {pairs!r}")
@@ -771,7 +771,7 @@ def test_a_model_that_changed_behind_its_name(cache):
 
     class Changed(Recording):
         def encode(self, texts, role):
-            return np.zeros((len(texts), 5), dtype=np.float32)
+            return np.zeros((len(texts), 5 if role else 0), dtype=np.float32)
 
     with pytest.raises(ModelError, match="has changed, delete the cache"):
         CachedEncoder(Changed(), cache).encode(["b"], "query")

@@ -13,11 +13,12 @@ from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
 from responsa.errors import InputError
 from responsa.recipe import Recipe
+from responsa.retrieval import Hybrid
 from responsa.retrieval.bm25 import BM25
+from responsa.retrieval.hybrid import DEPTH
 from responsa.retrieval.scale import minmax
 from responsa.types import Answer, Query, Ranking, Run
 
-DEPTH = 100  # passages that scores are scaled over before they are filtered (RIRAG, section 5.1)
 NEAREST = 3  # passages shown where nothing answers the question
 _BATCH = 256
 
@@ -67,8 +68,12 @@ class Engine:
                     yield _abstain(query, ranking, corpus, confidence)
                 else:
                     yield self.recipe.answer(
-                        query, self.recipe.select(minmax(ranking, DEPTH)), corpus, rarity, confidence
+                        query, self.recipe.select(self._scaled(ranking)), corpus, rarity, confidence
                     )
+
+    def _scaled(self, ranking: Ranking) -> Ranking:
+        """The scores as the recipe's filter wants them; scaled to 0-1 over the passages found where they are not."""
+        return ranking if ranking.scale == self.recipe.select.scale else minmax(ranking, DEPTH)
 
 
 def prepare(recipe: Recipe) -> Callable[[Corpus], None]:
@@ -90,8 +95,9 @@ def _refuse_repeated(queries: Sequence[Query]) -> None:
 def _words_of(recipe: Recipe) -> BM25:
     """The word index that weighs words by rarity: the recipe's own where it has the terms that the other stages
     weigh, else the default one."""
-    own = recipe.retrieve
-    return own if isinstance(own, BM25) and replace(own.analysis, bigrams=True) == Analysis() else BM25()
+    stages = recipe.retrieve.stages if isinstance(recipe.retrieve, Hybrid) else (recipe.retrieve,)
+    own = [stage for stage in stages if isinstance(stage, BM25) and replace(stage.analysis, bigrams=True) == Analysis()]
+    return own[0] if own else BM25()
 
 
 def _abstain(query: Query, ranking: Ranking, corpus: Corpus, confidence: float) -> Answer:

@@ -14,7 +14,8 @@ from responsa.answer.abstain import TermCoverage
 from responsa.answer.extractive import Extractive
 from responsa.answer.select import ThresholdDrop
 from responsa.errors import NotFound, RecipeError, suggestion
-from responsa.retrieval import RETRIEVERS, Retriever
+from responsa.retrieval import FUSERS, RERANKERS, RETRIEVERS, Hybrid, Retriever
+from responsa.retrieval.fuse import Linear
 
 DEFAULT = "bm25"
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Recipe:
     answer: Extractive
 
 
-_STAGES = ("retrieve", "select", "abstain", "answer")
+_STAGES = ("retrieve", "fuse", "rerank", "select", "abstain", "answer")
 
 
 def shipped() -> list[str]:
@@ -69,11 +70,25 @@ def parse(table: Mapping[str, object], name: str, where: str) -> Recipe:
     return Recipe(
         name,
         description,
-        config.build(table["retrieve"], RETRIEVERS, f"{where}: [retrieve]"),
+        _retriever(table, where),
         _stage(table, "select", SELECTORS, ThresholdDrop, where),
         _stage(table, "abstain", ABSTAINERS, TermCoverage, where),
         _stage(table, "answer", ANSWERERS, Extractive, where),
     )
+
+
+def _retriever(table: Mapping[str, object], where: str) -> Retriever:
+    """The retriever of a recipe: one table [retrieve] alone, or several, fused and reranked."""
+    given = table["retrieve"]
+    if not isinstance(given, list) and "fuse" not in table and "rerank" not in table:
+        return config.build(given, RETRIEVERS, f"{where}: [retrieve]")
+    tables = given if isinstance(given, list) else [given]
+    stages = tuple(config.build(each, RETRIEVERS, f"{where}: [[retrieve]] {n}") for n, each in enumerate(tables, 1))
+    if not stages:
+        raise RecipeError(f"{where}: [[retrieve]] is empty: a recipe needs a retriever, for example kind = 'bm25'")
+    fuse = config.build(table["fuse"], FUSERS, f"{where}: [fuse]") if "fuse" in table else Linear()
+    rerank = config.build(table["rerank"], RERANKERS, f"{where}: [rerank]") if "rerank" in table else None
+    return Hybrid(stages, fuse, rerank)
 
 
 def _stage(table: Mapping[str, object], key: str, family: Mapping[str, type[T]], default: type[T], where: str) -> T:

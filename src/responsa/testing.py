@@ -250,7 +250,7 @@ def _early_fault(name: str, argument: str, headers: Mapping[str, str]) -> _Reply
         "garbage": _Reply(200, b"<html><body>It works!</body></html>"),
         "null": _Reply(200, b"null"),
         "redirect": _Reply(307, b"", (("Location", "http://elsewhere.invalid/v1/embeddings"),)),
-        "echo": _error(400, f"you sent {dict(headers)}"),
+        "echo": _error(400, f"you sent {headers.get('authorization')!r} and {dict(headers)}"),
     }
     return fixed.get(name)
 

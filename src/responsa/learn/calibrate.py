@@ -40,7 +40,9 @@ def platt(scores: Sequence[float], labels: Sequence[int]) -> tuple[float, ...]:
     return (scale, shift) if scale > 0 else ()
 
 
-def _loss(logits: np.ndarray[tuple[int], np.dtype[np.float64]], target: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+def _loss(
+    logits: np.ndarray[tuple[int], np.dtype[np.float64]], target: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> float:
     return float(np.sum(np.logaddexp(0.0, logits) - target * logits))
 
 

@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from hashlib import sha256
@@ -64,7 +64,7 @@ class Consolidation:
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The version to read for a day. ``approximate``: none that is held was in force then; this is the nearest before."""
+    """The version to read for a day. ``approximate``: none that is held was in force then."""
 
     version: Consolidation
     approximate: bool
@@ -213,8 +213,10 @@ def _articles_in(text: str) -> tuple[str, ...]:
 
 
 def strata(inquiry: Inquiry) -> tuple[str, ...]:
-    """The strata that figures are reported for: "all"; "rare", no gold article is 99, 100 or 430; "unnamed", none of the
-    gold articles is named in question or background. None for an inquiry without gold."""
+    """The strata that an inquiry counts in; none without gold.
+
+    "all"; "rare": no gold article is 99, 100 or 430; "unnamed": no gold article is named in question or background.
+    """
     if not inquiry.articles:
         return ()
     rare = not COMMON.intersection(inquiry.articles)
@@ -245,13 +247,13 @@ _OTHERS = frozenset(
 
 
 def is_english(text: str) -> bool:
-    """Whether at least half of the function words are English, of those of eleven languages; True without any.
+    """Whether at least a third of the function words, of those of eleven languages, are English; True without any.
 
-    An original in another language that its English translation follows passes where the translation is as long.
+    A third, so that an original in another language passes where its English translation stands beside it.
     """
     words = _WORD.findall(text.lower())
     english = sum(word in _ENGLISH for word in words)
-    return english >= sum(word in _OTHERS for word in words)
+    return 2 * english >= sum(word in _OTHERS for word in words)
 
 
 def english(inquiries: Iterable[Inquiry]) -> tuple[Inquiry, ...]:
@@ -293,7 +295,7 @@ def edition(version: Consolidation) -> Edition:
     """The act with one passage for each article and annex.
 
     Articles out of their order are those that an amending article writes into another act (50a to 50d of
-    Regulation 648/2012, which stand after Article 520): they are left out.
+    Regulation 648/2012, which stand after Article 520): they carry the flag ``amends``.
     """
     row = _article_file(version.path)
     rows = row.get("provisions")
@@ -307,8 +309,10 @@ def edition(version: Consolidation) -> Edition:
             raise ReadError(f"{place} is no object")
         passage = _passage(item, place)
         digits = re.match(r"Article (\d+)", passage.number)
-        if (digits and int(digits[1]) < highest) or passage.id in passages:
-            continue
+        if passage.id in passages:
+            raise ReadError(f"{place}: {passage.number} is given twice; remove one")
+        if digits and int(digits[1]) < highest:
+            passage = replace(passage, flags=("amends",))
         highest = max(highest, int(digits[1]) if digits else 0)
         passages[passage.id] = passage
     title = _string(row, "title", str(version.path))

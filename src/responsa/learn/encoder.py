@@ -190,7 +190,5 @@ def teach(scorer: PairScorer, material: Material) -> Teacher:
     for example in material.examples:
         passages = list(dict.fromkeys((*example.passages, *material.negatives.get(example.query.id, ()))))
         scores = scorer.score([(asked(example.query), material.texts[passage]) for passage in passages])
-        told[example.query.id] = {
-            passage: float(row[0]) for passage, row in zip(passages, scores, strict=True)
-        }
+        told[example.query.id] = {passage: float(row[0]) for passage, row in zip(passages, scores, strict=True)}
     return told

@@ -48,12 +48,11 @@ class _Graph:
     def node(self, operator: str, name: str, *inputs: str, **attributes: object) -> str:
         from onnx import helper
 
-        self.nodes.append(helper.make_node(operator, list(inputs), [f"{name}.out"], name=name, **attributes))
+        made = helper.make_node(operator, list(inputs), [f"{name}.out"], name=name, **attributes)  # type: ignore[arg-type]
+        self.nodes.append(made)
         return f"{name}.out"
 
-    def linear(
-        self, name: str, value: str, weight: npt.NDArray[np.float32], bias: npt.NDArray[np.float32]
-    ) -> str:
+    def linear(self, name: str, value: str, weight: npt.NDArray[np.float32], bias: npt.NDArray[np.float32]) -> str:
         product = self.node("MatMul", f"{name}/matmul", value, self.constant(f"{name}.weight", weight.T))
         return self.node("Add", f"{name}/add", product, self.constant(f"{name}.bias", bias))
 
@@ -97,8 +96,8 @@ def pair_graph(weights: Weights, shape: Shape) -> onnx.ModelProto:
 
 def _bert(graph: _Graph, weights: Weights, shape: Shape, segments: bool) -> str:
     mask = graph.node("Cast", "mask/float", "attention_mask", to=1)
-    absent = graph.node("Sub", "mask/absent", graph.constant("mask.one", np.float32([1])), mask)
-    scaled = graph.node("Mul", "mask/scaled", absent, graph.constant("mask.low", np.float32([_MASKED])))
+    absent = graph.node("Sub", "mask/absent", graph.constant("mask.one", np.array([1], np.float32)), mask)
+    scaled = graph.node("Mul", "mask/scaled", absent, graph.constant("mask.low", np.array([_MASKED], np.float32)))
     bias = graph.node("Unsqueeze", "mask/bias", scaled, graph.constant("mask.axes", np.array([1, 2])))
     states = _embedded(graph, weights, shape, segments)
     for layer in range(shape.layers):

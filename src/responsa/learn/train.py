@@ -6,6 +6,7 @@ stopped), ``best.pt`` (the weights with the best evaluation) and ``log.jsonl`` (
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import random
@@ -45,8 +46,8 @@ class Schedule:
     def __post_init__(self) -> None:
         if min(self.epochs, self.batch) < 1 or self.learning_rate <= 0 or not 0 <= self.warmup < 1:
             raise InputError(
-                "training needs epochs and batch of at least 1, a learning rate above 0 and warmup from 0 to below 1, got "
-                f"{self.epochs}, {self.batch}, {self.learning_rate} and {self.warmup}"
+                "training needs epochs and batch of at least 1, a learning rate above 0 and warmup from 0 to below 1,"
+                f" got {self.epochs}, {self.batch}, {self.learning_rate} and {self.warmup}"
             )
 
 
@@ -203,10 +204,9 @@ def seed_everything(seed: int) -> None:
 def import_torch() -> ModuleType:
     """The torch module; MissingDependency with the fix where it is not installed."""
     try:
-        import torch
+        return importlib.import_module("torch")
     except ImportError as error:
         raise MissingDependency("training", "train") from error
-    return torch
 
 
 def device() -> str:

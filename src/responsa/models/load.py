@@ -3,6 +3,7 @@
     voyage:voyage-law-2                         the key is in VOYAGE_API_KEY
     openai:text-embedding-3-large?dimensions=1024
     https://models.example.org/v1#BAAI/bge-m3?max_tokens=512&rpm=60
+    onnx:models/encoder                         a model folder on this machine
 
 A server of one's own speaks as OpenAI does for embeddings and as Jina and Cohere do for reranking, unless
 ``dialect=voyage``; ``prompt=nv-embed-v2`` or ``prompt=bge-en-icl`` gives queries the words of the RIRAG paper.
@@ -12,6 +13,7 @@ If it wants a key, that is in RESPONSA_API_KEY; no name can send another variabl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qsl
 
@@ -20,6 +22,7 @@ from responsa.models import Encoder, PairScorer
 
 if TYPE_CHECKING:
     from responsa.models.http import HttpEncoder, HttpReranker, Service
+    from responsa.models.onnx import OnnxEncoder, OnnxPairScorer
 
 Options = dict[str, str]
 M = TypeVar("M")
@@ -185,16 +188,30 @@ def _fields(
     return fields
 
 
+def _onnx_encoder(rest: str) -> OnnxEncoder:
+    from responsa.models.onnx import OnnxEncoder
+
+    return OnnxEncoder(Path(rest))
+
+
+def _onnx_reranker(rest: str) -> OnnxPairScorer:
+    from responsa.models.onnx import OnnxPairScorer
+
+    return OnnxPairScorer(Path(rest))
+
+
 _EXAMPLES = {"an encoder": "https://models.example.org/v1#model-name", "a reranker": "voyage:rerank-2"}
 
 # One line for each scheme. What comes after the colon is the scheme's own business.
 ENCODERS: dict[str, Callable[[str], Encoder]] = {
+    "onnx": _onnx_encoder,
     "voyage": _voyage_encoder,
     "openai": _openai_encoder,
     "http": lambda rest: _url_encoder("http", rest),
     "https": lambda rest: _url_encoder("https", rest),
 }
 RERANKERS: dict[str, Callable[[str], PairScorer]] = {
+    "onnx": _onnx_reranker,
     "voyage": _voyage_reranker,
     "http": lambda rest: _url_reranker("http", rest),
     "https": lambda rest: _url_reranker("https", rest),

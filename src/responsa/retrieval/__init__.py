@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Protocol
-
-from responsa.corpus.view import Corpus
 from responsa.retrieval.bm25 import BM25
-from responsa.types import Query, Run
+from responsa.retrieval.fuse import FUSERS
+from responsa.retrieval.hybrid import Hybrid, Retriever
+from responsa.retrieval.rerank import RERANKERS
+from responsa.retrieval.vectors import Dense
 
+RETRIEVERS: dict[str, type[Retriever]] = {"bm25": BM25, "dense": Dense}
 
-class Retriever(Protocol):
-    """Many questions to one ranking each. ``prepare`` builds what is missing of its index,
-    ``ready`` tells whether anything is."""
-
-    def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run: ...
-
-    def prepare(self, corpus: Corpus) -> Path: ...
-
-    def ready(self, corpus: Corpus) -> bool: ...
-
-
-RETRIEVERS: dict[str, type[Retriever]] = {"bm25": BM25}
+__all__ = ["FUSERS", "RERANKERS", "RETRIEVERS", "Hybrid", "Retriever"]

@@ -1,0 +1,194 @@
+"""Commands that train."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from responsa.cli.output import JsonOption, note, print_json, progress, say
+
+if TYPE_CHECKING:
+    from responsa.learn.job import Gathered, Sources, Target, Trained
+    from responsa.learn.mine import Mining
+
+train = typer.Typer(help="Train models on questions with known passages.", no_args_is_help=True)
+
+Questions = Annotated[
+    list[Path],
+    typer.Argument(metavar="QUESTIONS...", help="ObliQA JSON, or JSONL with question and passages."),
+]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The model's folder; its run goes to DIR.training.")]
+BaseOption = Annotated[str, typer.Option("--base", help="minilm, or the path of a BERT folder.")]
+NameOption = Annotated[str, typer.Option("--name", help="The model's name; the folder's, if not given.")]
+Epochs = Annotated[int | None, typer.Option("--epochs", min=1)]
+BatchOption = Annotated[int | None, typer.Option("--batch", min=1, help="Questions (or pairs) in a step.")]
+Rate = Annotated[float | None, typer.Option("--rate", help="The highest learning rate.")]
+Negatives = Annotated[int | None, typer.Option("--negatives", min=0, help="Mined negatives for each gold passage.")]
+Ranks = Annotated[str, typer.Option("--ranks", metavar="LOW-HIGH", help="BM25 ranks that negatives are drawn from.")]
+Ceiling = Annotated[
+    float, typer.Option("--ceiling", help="No negatives above this share of the gold passage's score; 0: no limit.")
+]
+Seed = Annotated[int, typer.Option("--seed")]
+Folds = Annotated[Path | None, typer.Option("--folds", metavar="FILE", help="Learn from one fold's training part.")]
+FoldOption = Annotated[int, typer.Option("--fold", help="Which fold, from 0.")]
+Validation = Annotated[int, typer.Option("--validation", min=1, help="Questions kept apart to choose the best state.")]
+Terms = Annotated[str, typer.Option("--terms", help="The terms of the data, for the model's card.")]
+AllowSize = Annotated[bool, typer.Option("--allow-size", help="Export a model of more than 25 MB too.")]
+
+
+@train.command("encoder")
+def encoder(
+    context: typer.Context,
+    questions: Questions,
+    out: Out,
+    base: BaseOption = "minilm",
+    name: NameOption = "",
+    epochs: Epochs = None,
+    batch: BatchOption = None,
+    rate: Rate = None,
+    negatives: Negatives = None,
+    ranks: Ranks = "1-50",
+    ceiling: Ceiling = 0.0,
+    symmetric: Annotated[bool, typer.Option("--symmetric", help="Also find the question for the passage.")] = False,
+    teacher: Annotated[str, typer.Option("--teacher", help="A reranker to learn from, such as onnx:DIR.")] = "",
+    distil: Annotated[float, typer.Option("--distil", help="The teacher's share of the loss.")] = 0.0,
+    seed: Seed = 0,
+    folds: Folds = None,
+    fold: FoldOption = 0,
+    validation: Validation = 200,
+    terms: Terms = "not stated",
+    allow_size: AllowSize = False,
+    json: JsonOption = False,
+) -> None:
+    """Train an encoder by contrast with the other passages of a batch and mined negatives. Stopped, it goes on."""
+    from responsa.learn import job
+    from responsa.learn.base import base as find_base
+    from responsa.learn.encoder import EncoderSettings
+    from responsa.learn.train import Schedule
+
+    if bool(teacher) != bool(distil):
+        raise typer.BadParameter("--teacher and --distil belong together")
+    settings = EncoderSettings(
+        symmetric=symmetric,
+        distil=distil,
+        **_given(negatives=negatives),  # type: ignore[arg-type]
+    )
+    schedule = Schedule(seed=seed, **_given(epochs=epochs, batch=batch, learning_rate=rate))  # type: ignore[arg-type]
+    mining = _mining(ranks, max(1, settings.negatives) * 3, ceiling, seed)
+    start, sources = find_base(base), job.Sources(tuple(questions), folds, fold, validation, None, seed)
+    gathered = _gather(context.obj, sources, mining, settings.depth)
+    target = _target(out, name, questions, terms, allow_size)
+    with progress("Training") as bar:
+        trained = job.train_encoder(start, gathered.material, settings, schedule, target, teacher, bar)
+    _report(trained, json)
+
+
+@train.command("reranker")
+def reranker(
+    context: typer.Context,
+    questions: Questions,
+    out: Out,
+    base: BaseOption = "minilm",
+    name: NameOption = "",
+    preset: Annotated[str, typer.Option("--preset", help="crr-ranker: that of the Bank of Italy, on archives.")] = "",
+    epochs: Epochs = None,
+    batch: BatchOption = None,
+    rate: Rate = None,
+    negatives: Negatives = None,
+    ranks: Ranks = "1-50",
+    ceiling: Ceiling = 0.0,
+    seed: Seed = 0,
+    folds: Folds = None,
+    fold: FoldOption = 0,
+    validation: Validation = 200,
+    terms: Terms = "not stated",
+    allow_size: AllowSize = False,
+    json: JsonOption = False,
+) -> None:
+    """Train a cross-encoder. With the preset, QUESTIONS are archives: question, article(s), background, answer."""
+    from dataclasses import replace
+
+    from responsa.learn import job
+    from responsa.learn.base import base as find_base
+    from responsa.learn.reranker import CRR_RANKER, RerankerSettings
+    from responsa.learn.train import Schedule
+
+    if preset not in ("", "crr-ranker"):
+        raise typer.BadParameter(f"unknown preset {preset!r}; known: crr-ranker")
+    chosen = CRR_RANKER if preset else None
+    settings = replace(chosen.settings if chosen else RerankerSettings(), **_given(negatives=negatives))  # type: ignore[arg-type]
+    schedule = replace(
+        chosen.schedule if chosen else Schedule(batch=8),
+        seed=seed,
+        **_given(epochs=epochs, batch=batch, learning_rate=rate),  # type: ignore[arg-type]
+    )
+    mining = replace(chosen.mining, seed=seed) if chosen else _mining(ranks, settings.negatives * 3, ceiling, seed)
+    archive = chosen.archive if chosen else None
+    start, sources = find_base(base), job.Sources(tuple(questions), folds, fold, validation, archive, seed)
+    gathered = _gather(context.obj, sources, mining, settings.depth)
+    target = _target(out, name, questions, terms, allow_size)
+    with progress("Training") as bar:
+        trained = job.train_reranker(start, gathered.material, settings, schedule, target, bar)
+    _report(trained, json)
+
+
+def _given(**options: object) -> dict[str, object]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _mining(ranks: str, count: int, ceiling: float, seed: int) -> Mining:
+    from responsa.learn.mine import Mining
+
+    low, dash, high = ranks.partition("-")
+    if not dash or not low.isdecimal() or not high.isdecimal():
+        raise typer.BadParameter(f"--ranks: {ranks!r} is not of the form LOW-HIGH, such as 1-50")
+    return Mining(int(low), int(high), count, ceiling, seed)
+
+
+def _gather(folder: Path, sources: Sources, mining: Mining, depth: int) -> Gathered:
+    from responsa.corpus.library import Library
+    from responsa.learn import job
+    from responsa.retrieval.bm25 import BM25
+
+    with Library.open(folder) as library:
+        gathered = job.gather(sources, mining, library.corpus(), BM25(), depth)
+    material, report = gathered.material, gathered.mining
+    note(
+        f"{len(material.examples):,} questions to learn from, {len(material.validation):,} to choose the best state by;"
+        f" left out: {len(gathered.dropped):,} that share a passage with the test part, {len(gathered.left_out):,} by"
+        f" article. {report.mined:,} negatives mined; passed over: {report.gold:,} gold, {report.equal_text:,} of equal"
+        f" text, {report.too_similar:,} too similar."
+    )
+    return gathered
+
+
+def _target(out: Path, name: str, questions: list[Path], terms: str, allow_size: bool) -> Target:
+    from responsa.learn import job
+    from responsa.learn.export import LIMIT
+
+    rebuild = shlex.join(["responsa", *sys.argv[1:]])
+    limit = 2**40 if allow_size else LIMIT
+    return job.Target(out, name or out.resolve().name, tuple(path.name for path in questions), terms, rebuild, limit)
+
+
+def _report(trained: Trained, json: bool) -> None:
+    exported = trained.exported
+    if json:
+        print_json(
+            {
+                "folder": str(exported.folder),
+                "bytes": exported.size,
+                "steps": trained.outcome.steps,
+                "best_step": trained.outcome.best_step,
+                "metrics": dict(trained.metrics),
+                "cosine": exported.parity.cosine,
+            }
+        )
+        return
+    figures = ", ".join(f"{name} {value:.4f}" for name, value in trained.metrics.items())
+    say(f"{exported.folder}: {exported.size / 1e6:.1f} MB; best of {trained.outcome.steps:,} steps: {figures}")
+    say(f"8-bit model against the trained network: mean cosine {exported.parity.cosine:.4f}")

@@ -1,0 +1,67 @@
+"""Commands that build what search by meaning needs, and choose weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from responsa.cli.output import JsonOption, note, print_json, print_table, progress, say, table
+
+
+def index(
+    context: typer.Context,
+    recipe: Annotated[str, typer.Option("--recipe", metavar="RECIPE", help="Build what this recipe needs.")] = "bm25",
+    encoder: Annotated[str, typer.Option("--encoder", metavar="NAME", help="Build the vectors of this encoder.")] = "",
+) -> None:
+    """Build indexes ahead of the first search. What is built stays; a stopped run goes on where it was."""
+    from responsa import recipe as recipes
+    from responsa.corpus.library import Library
+    from responsa.retrieval import Hybrid
+    from responsa.retrieval.vectors import Dense
+
+    retrieve = Dense(encoder) if encoder else recipes.load(recipe).retrieve
+    stages = retrieve.stages if isinstance(retrieve, Hybrid) else (retrieve,)
+    with Library.open(context.obj) as library, progress("Encoding") as bar:
+        corpus = library.corpus()
+        for stage in stages:
+            if isinstance(stage, Dense):
+                stage.prepare(corpus, bar)
+            else:
+                stage.prepare(corpus)
+    note(f"indexed: {len(corpus.versions):,} documents")
+
+
+def tune(
+    context: typer.Context,
+    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A recipe with several retrievers.")],
+    gold: Annotated[
+        Path, typer.Option("--gold", metavar="GOLD", help="Questions with gold passages: ObliQA JSON, JSONL.")
+    ],
+    measure: Annotated[
+        str, typer.Option("--measure", metavar="NAME", help="What to make as large as possible.")
+    ] = "recall@10",
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Weights are multiples of 1/N.")] = 20,
+    json: JsonOption = False,
+) -> None:
+    """Choose the weights of a recipe's retrievers on questions with gold passages; prints the table to put into it."""
+    from responsa import questions
+    from responsa import recipe as recipes
+    from responsa.cli.scoring import read_gold
+    from responsa.corpus.library import Library
+    from responsa.evaluate.ranking import Measure
+    from responsa.tuning import tune as choose
+
+    wanted = Measure.parse(measure)
+    queries, judgements = questions.read(gold), read_gold(context.obj, gold)
+    with Library.open(context.obj) as library:
+        trials = choose(recipes.load(recipe), queries, judgements, library.corpus(), wanted, steps)
+    if json:
+        print_json({"measure": str(wanted), "trials": [{"weights": list(t.weights), "value": t.value} for t in trials]})
+        return
+    listing = table("weights", str(wanted), right=(str(wanted),))
+    for trial in trials[:10]:
+        listing.add_row(", ".join(f"{weight:g}" for weight in trial.weights), f"{trial.value:.4f}")
+    print_table(listing)
+    say(f"[fuse]\nweights = {[round(weight, 4) for weight in trials[0].weights]}")

@@ -1,0 +1,55 @@
+"""Several retrievers fused into one, and what they find reranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from responsa.corpus.view import Corpus
+from responsa.retrieval.fuse import Fuser, Linear
+from responsa.retrieval.rerank import Reranker
+from responsa.types import Query, Run
+
+DEPTH = 100  # passages that each retriever gives at least, so that fusion and scaling see the same ones for any k
+
+
+class Retriever(Protocol):
+    """Many questions to one ranking each. ``prepare`` builds what is missing of its index, ``ready`` tells
+    whether nothing is."""
+
+    def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run: ...
+
+    def prepare(self, corpus: Corpus) -> object: ...
+
+    def ready(self, corpus: Corpus) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """Retrievers side by side, fused, then reranked; itself a retriever.
+
+    One retriever alone is not fused: its scores stay as they are.
+    """
+
+    stages: tuple[Retriever, ...]
+    fuse: Fuser = Linear()
+    rerank: Reranker | None = None
+
+    def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
+        """The best ``k`` passages for each query."""
+        runs = [stage(queries, corpus, max(k, DEPTH)) for stage in self.stages]
+        run = runs[0] if len(runs) == 1 else self.fuse(runs)
+        if self.rerank:
+            run = self.rerank(run, queries, corpus)
+        cut = {query_id: replace(ranking, hits=ranking.hits[:k]) for query_id, ranking in run.rankings.items()}
+        return Run(run.name, cut)
+
+    def prepare(self, corpus: Corpus) -> None:
+        """Build what is missing of every stage's index."""
+        for stage in self.stages:
+            stage.prepare(corpus)
+
+    def ready(self, corpus: Corpus) -> bool:
+        """Whether every stage's index is built."""
+        return all(stage.ready(corpus) for stage in self.stages)
