@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from helpers import add, alter, remove, write_rulebook
@@ -34,9 +36,9 @@ def answer(folder, *quotes):
     return Answer(Query("q", "May a ferry carry goats?"), "It may.", sentences, Ranking.of("q", []), 1.0)
 
 
-def save(folder, value):
+def save(folder, value, as_of=None):
     with library.writer(folder) as db:
-        return answers.save(db, value, "bm25")
+        return answers.save(db, value, "bm25", as_of)
 
 
 def check(folder):
@@ -140,3 +142,15 @@ def test_a_version_removed_before_saving(folder, rules):
     remove(folder, "ferry")
     save(folder, value)
     assert states(folder) == ["broken"]
+
+
+def test_an_answer_as_of_a_day_is_compared_with_the_law_of_that_day(folder, tmp_path):
+    add(folder, write_rulebook(tmp_path / "old.md", CLAUSES, document="ferry", valid_from="2020-01-01"))
+    then = answer(folder, ("ferry/1.1", 30, 49))
+    save(folder, then, date(2021, 5, 1))
+    save(folder, then)
+    add(folder, write_rulebook(tmp_path / "new.md", ["No goats."], document="ferry", valid_from="2022-01-01"))
+    assert states(folder) == ["holds", "superseded"]
+    # A version that was in force on that day and comes to the library later.
+    add(folder, write_rulebook(tmp_path / "mid.md", ["Few goats."], document="ferry", valid_from="2021-01-01"))
+    assert states(folder) == ["superseded", "superseded"]

@@ -228,7 +228,7 @@ def test_folds_part_the_inquiries():
     assert all(len(training) + len(test) == 50 and not set(training) & set(test) for training, test in parts)
 
 
-# Measured by five-fold cross-validation: all .797, rare .699, unnamed .716 (recall@5).
+# Measured by five-fold cross-validation: recall@5 all .799, rare .703, unnamed .718.
 def test_the_archive(data):
     items = read(data / "eba_qa/train.jsonl") + read(data / "eba_qa/validation.jsonl")
     assert len(items) == len(english(items)) == 982
@@ -244,9 +244,9 @@ def test_the_archive(data):
             for name in strata(item):
                 recalls[name].append(sum(judgement.passage_id in best for judgement in gold(item)) / len(gold(item)))
     means = {name: sum(values) / len(values) for name, values in recalls.items()}
-    assert means["all"] == pytest.approx(0.797, abs=0.01)
+    assert means["all"] == pytest.approx(0.799, abs=0.01)
     assert means["rare"] == pytest.approx(0.70, abs=0.015)
-    assert means["unnamed"] == pytest.approx(0.716, abs=0.015)
+    assert means["unnamed"] == pytest.approx(0.718, abs=0.015)
 
 
 def test_the_versions_of_the_crr(data):

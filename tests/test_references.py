@@ -125,7 +125,7 @@ def test_what_is_said_before_decides_about_that():
 
 
 def test_an_article_of_another_document_is_not_taken_for_one_of_here():
-    assert parse("Article 4 of the Guidelines", Here(CRR, "5"))[0].act is None
+    assert parse("Article 4 of the Guidelines", Here(CRR, "5"))[0].act == "other"
 
 
 def test_a_list_gives_each_item_its_own_words():

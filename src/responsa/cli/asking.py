@@ -92,7 +92,7 @@ def ask(
     _note_gaps(corpus)
     if save:
         with writer(context.obj) as db:
-            number = answers.save(db, answer, chosen.name)
+            number = answers.save(db, answer, chosen.name, date)
         note(f"saved as answer {number}; responsa verify tells when a clause it cites has changed")
 
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Literal
 
 from responsa.types import Answer
@@ -18,8 +18,9 @@ State = Literal["holds", "superseded", "broken"]
 class CitationCheck:
     """What became of a saved citation.
 
-    ``holds``: the cited text stands in the version cited and in the one in force now. ``superseded``: it
-    stands in the version cited, but the version in force says something else or has lost the clause.
+    ``holds``: the cited text stands in the version cited and in the one in force: now, or on the day that the
+    question was asked for. ``superseded``: it stands in the version cited, but the version in force says
+    something else or has lost the clause.
     ``broken``: the version cited is gone or its text is another one.
     """
 
@@ -31,12 +32,15 @@ class CitationCheck:
     reason: str = ""
 
 
-def save(db: sqlite3.Connection, answer: Answer, recipe: str) -> int:
-    """Store an answer with its citations and the text they cite; returns its number."""
+def save(db: sqlite3.Connection, answer: Answer, recipe: str, as_of: date | None = None) -> int:
+    """Store an answer with its citations and the text they cite; returns its number.
+
+    ``as_of`` is the day it was asked for: what is in force later does not supersede it.
+    """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     row = db.execute(
-        "INSERT INTO answers (asked_at, question, recipe, text) VALUES (?, ?, ?, ?) RETURNING id",
-        (now, answer.query.text, recipe, answer.text),
+        "INSERT INTO answers (asked_at, question, as_of, recipe, text) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        (now, answer.query.text, as_of and as_of.isoformat(), recipe, answer.text),
     ).fetchone()
     citations = [citation for sentence in answer.sentences for citation in sentence.citations]
     for ordinal, citation in enumerate(citations):
@@ -59,24 +63,31 @@ def save(db: sqlite3.Connection, answer: Answer, recipe: str) -> int:
 def check(db: sqlite3.Connection) -> Iterator[CitationCheck]:
     """Every saved citation, by answer and place in it, read again."""
     rows = db.execute(
-        'SELECT answer_id, passage_id, document_id, number, version, start, "end", quote FROM citations'
-        " ORDER BY answer_id, ordinal"
+        'SELECT c.answer_id, c.passage_id, c.document_id, c.number, c.version, c.start, c."end", c.quote, a.as_of'
+        " FROM citations c JOIN answers a ON a.id = c.answer_id ORDER BY c.answer_id, c.ordinal"
     ).fetchall()
-    for answer, passage_id, document_id, number, version, start, end, quote in rows:
-        state, reason = _state(db, passage_id, document_id, version, start, end, quote)
+    for answer, passage_id, document_id, number, version, start, end, quote, as_of in rows:
+        cited = _text(db, passage_id, "v.document_id = ? AND v.digest = ?", document_id, version)
+        current = _text(db, passage_id, "v.id = ?", _in_force(db, document_id, as_of))
+        state, reason = _state(cited, current, start, end, quote)
         yield CitationCheck(answer, passage_id, document_id, number, state, reason)
 
 
-def _state(
-    db: sqlite3.Connection, passage_id: str, document_id: str, version: str, start: int, end: int, quote: str
-) -> tuple[State, str]:
-    rows = db.execute(
-        "SELECT v.digest, v.current, p.text FROM passages p JOIN versions v ON v.id = p.version_id"
-        " WHERE p.passage_id = ? AND v.document_id = ? AND (v.digest = ? OR v.current = 1)",
-        (passage_id, document_id, version),
-    ).fetchall()
-    cited = next((text for digest, _, text in rows if digest == version), None)
-    current = next((text for _, is_current, text in rows if is_current), None)
+def _in_force(db: sqlite3.Connection, document_id: str, as_of: str | None) -> int | None:
+    """The version of a document that is read at a date, or without one, as `view.open_view` chooses it."""
+    where = "document_id = ? AND live = 1 AND (? IS NULL AND current = 1 OR coalesce(valid_from, '') <= ?)"
+    query = f"SELECT id FROM versions WHERE {where} ORDER BY coalesce(valid_from, '') DESC, id DESC LIMIT 1"
+    row = db.execute(query, (document_id, as_of, as_of)).fetchone()
+    return row[0] if row else None
+
+
+def _text(db: sqlite3.Connection, passage_id: str, where: str, *values: object) -> str | None:
+    query = f"SELECT p.text FROM passages p JOIN versions v ON v.id = p.version_id WHERE p.passage_id = ? AND {where}"
+    row = db.execute(query, (passage_id, *values)).fetchone()
+    return row[0] if row else None
+
+
+def _state(cited: str | None, current: str | None, start: int, end: int, quote: str) -> tuple[State, str]:
     if cited is None:
         return "broken", f"the version cited is no longer in the library; it said {_short(quote)}"
     if cited[start:end] != quote:

@@ -48,7 +48,8 @@ CREATE UNIQUE INDEX passages_order ON passages(version_id, ordinal);
 CREATE INDEX passages_number ON passages(version_id, number);
 CREATE INDEX passages_parent ON passages(version_id, parent_id);
 CREATE TABLE answers (
-  id INTEGER PRIMARY KEY, asked_at TEXT NOT NULL, question TEXT NOT NULL, recipe TEXT NOT NULL, text TEXT NOT NULL);
+  id INTEGER PRIMARY KEY, asked_at TEXT NOT NULL, question TEXT NOT NULL, as_of TEXT, recipe TEXT NOT NULL,
+  text TEXT NOT NULL);
 CREATE TABLE citations (
   answer_id INTEGER NOT NULL REFERENCES answers(id) ON DELETE CASCADE, ordinal INTEGER NOT NULL,
   document_id TEXT NOT NULL, passage_id TEXT NOT NULL, number TEXT NOT NULL, version TEXT NOT NULL,

@@ -51,7 +51,8 @@ class Here:
 class Reference:
     """A provision or an act that the words at ``start`` to ``end`` name; the name of its act stands apart from them.
 
-    ``act`` is a CELEX number (32013R0575), the name of an ADGM rulebook, or None where the text does not tell.
+    ``act`` is a CELEX number (32013R0575), the name of an ADGM rulebook, "other" where the words name a document
+    that is not known ("Article 4 of the RTS"), None where they name none.
     ``provision`` is normalised ("Article 129(4), first subparagraph, point (b)"; "Part 3, Title II, Chapter 2"), ""
     for an act itself. ``kind`` is the level that names it: act, article, rule, annex, chapter; paragraph or point
     where no article is known. ``relative``: the words alone do not say which ("this Article", "paragraph 2").
@@ -291,7 +292,6 @@ class _Reader:
         """Add a reference for each provision of a citation; tells whether it is relative."""
         base, base_act, relative = self._base(chain, act)
         own = act or (base_act if relative else self.here.act)
-        own = None if own == OTHER else own
         start, end = self.found[chain.at].start, self.found[chain.end - 1].end
         most = max(min(self.room, _MOST), *(len(part.items) for part in chain.segments), 1)
         several = [part for part in chain.segments if len(part.items) > 1]

@@ -29,6 +29,7 @@ from responsa.types import Query, Ranking, Run, Version
 if TYPE_CHECKING:
     import bm25s
 
+_GROUP = 64  # scores whose maximum is looked at first
 _ATTEMPTS = 5  # to open an index that a writer may delete between building and opening
 
 
@@ -202,13 +203,31 @@ class Index:
 
 def best(scores: npt.NDArray[np.float32], k: int) -> list[int]:
     """Positions of the ``k`` largest positive scores, best first; at equal scores the later position first."""
-    chosen = np.flatnonzero(scores > 0)
+    chosen = _contenders(scores, k)
     if k < len(chosen):
         values = scores[chosen]
         threshold = np.partition(values, len(values) - k)[len(values) - k]
         above, ties = chosen[values > threshold], chosen[values == threshold]
         chosen = np.concatenate([above, ties[::-1][: k - len(above)]])
     return list(chosen[np.lexsort((-chosen, -scores[chosen]))])
+
+
+def _contenders(scores: npt.NDArray[np.float32], k: int) -> Ints:
+    """Ascending positions of positive scores among which the ``k`` largest are, found in one pass over all scores.
+
+    Of groups of ``_GROUP`` scores, ``k`` have a maximum of at least the k-th largest maximum: no score below that
+    is among the best.
+    """
+    groups = len(scores) // _GROUP
+    if groups <= k:
+        return np.flatnonzero(scores > 0)
+    whole = scores[: groups * _GROUP].reshape(_GROUP, groups)  # a group is a column: fastest to take maxima of
+    maxima = whole.max(axis=0)
+    least = np.partition(maxima, groups - k)[groups - k]
+    columns = np.flatnonzero(maxima >= least if least > 0 else maxima > 0)
+    inside = (np.arange(_GROUP)[:, None] * groups + columns).ravel()
+    places = np.concatenate([inside, np.arange(groups * _GROUP, len(scores))])
+    return places[scores[places] > 0]
 
 
 @lru_cache(maxsize=4)
