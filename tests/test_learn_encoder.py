@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learning import TOPICS, tiny_base, toy_material
 
+from learning import TOPICS, tiny_base, toy_material
 from responsa.errors import InputError
 from responsa.learn.encoder import EncoderSettings, EncoderTask, contrastive, masked, teach
 from responsa.learn.examples import Example

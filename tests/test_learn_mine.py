@@ -6,8 +6,8 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from learning import toy_material
 
+from learning import toy_material
 from responsa.errors import InputError
 from responsa.learn.examples import Example
 from responsa.learn.material import spread

@@ -144,7 +144,7 @@ def test_changed_and_vanished_sources_are_noted(folder, rules):
 
 def test_saved_citations_are_read_again(folder, rules):
     with library.writer(folder) as db:
-        db.execute("INSERT INTO answers VALUES (7, '', 'q', 'bm25', '')")
+        db.execute("INSERT INTO answers VALUES (7, '', 'q', NULL, 'bm25', '')")
         (digest,) = db.execute("SELECT digest FROM versions WHERE document_id = 'goat'").fetchone()
         cited = [("goat", "goat/1.1", "1.1", digest, "A goat"), ("ferry", "ferry/1.1", "", "gone", "A Ferry")]
         for ordinal, (document, passage, number, version, quote) in enumerate(cited):

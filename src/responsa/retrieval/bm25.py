@@ -227,7 +227,8 @@ def _contenders(scores: npt.NDArray[np.float32], k: int) -> Ints:
     columns = np.flatnonzero(maxima >= least if least > 0 else maxima > 0)
     inside = (np.arange(_GROUP)[:, None] * groups + columns).ravel()
     places = np.concatenate([inside, np.arange(groups * _GROUP, len(scores))])
-    return places[scores[places] > 0]
+    found: Ints = places[scores[places] > 0]
+    return found
 
 
 @lru_cache(maxsize=4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from responsa.corpus.view import Corpus
@@ -33,7 +33,7 @@ class Hybrid:
     """
 
     stages: tuple[Retriever, ...]
-    fuse: Fuser = Linear()
+    fuse: Fuser = field(default=Linear())
     rerank: Reranker | None = None
 
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:

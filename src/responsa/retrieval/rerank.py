@@ -25,10 +25,11 @@ class Reranker(Protocol):
 class CrossEncoder:
     """Rescores the first ``depth`` passages of each ranking with a cross-encoder.
 
-    ``weight`` is the share of the new score: 1 replaces the old one (AUEB, section 3.2), less blends both, each scaled to
-    0-1 over the passages reranked. With weight 1 and a model that has a calibration, scores are probabilities, so
-    that a threshold means the same across models. Passages below ``depth`` follow in their old order.
-    A passage longer than ``window`` words is read in windows, and the best counts.
+    ``weight`` is the share of the new score: 1 replaces the old one (AUEB, section 3.2), less blends both, each
+    scaled to 0-1 over the passages reranked. With weight 1 and a model that has a calibration, scores are
+    probabilities, so that a threshold means the same across models; only the passages reranked are kept then.
+    Otherwise passages below ``depth`` follow in their old order. A passage longer than ``window`` words is
+    read in windows, and the best counts.
     """
 
     model: str

@@ -101,7 +101,7 @@ class Dense:
 
 
 class View(NamedTuple):
-    """The vectors of several versions; ``ids`` in ascending order, ``rank`` the place among them of each window's passage."""
+    """The vectors of several versions: ``ids`` ascending, ``rank`` the place among them of each window's passage."""
 
     ids: list[str]
     rank: npt.NDArray[np.int64]
