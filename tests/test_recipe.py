@@ -9,7 +9,11 @@ from responsa.answer.abstain import TermCoverage
 from responsa.answer.extractive import Extractive
 from responsa.answer.select import ThresholdDrop
 from responsa.errors import NotFound, RecipeError
+from responsa.recipe import parse
+from responsa.retrieval import Hybrid
 from responsa.retrieval.bm25 import BM25
+from responsa.retrieval.evidence import Neighbours
+from responsa.retrieval.fuse import RRF, Linear
 
 
 @pytest.mark.parametrize("name", recipe.shipped())
@@ -124,3 +128,33 @@ def test_a_value_out_of_range_is_reported_with_its_file(tmp_path):
     path.write_text('[retrieve]\nkind = "bm25"\nb = 2.0\n', encoding="utf-8")
     with pytest.raises(RecipeError, match=r"mine\.toml: \[retrieve\]: bm25: .* b 2\.0"):
         recipe.load(str(path))
+
+
+def test_several_retrievers_fused_and_reranked():
+    table = {
+        "retrieve": [{"kind": "bm25"}, {"kind": "bm25", "k1": 1.2}],
+        "fuse": {"kind": "rrf", "constant": 10},
+        "rerank": [{"kind": "neighbours"}, {"kind": "neighbours", "span": 1}],
+    }
+    made = parse(table, "r", "w").retrieve
+    assert made == Hybrid((BM25(), BM25(k1=1.2)), RRF(constant=10.0), (Neighbours(), Neighbours(span=1)))
+    # One of each may be written as a single table.
+    single = {"retrieve": {"kind": "bm25"}, "rerank": {"kind": "neighbours"}}
+    assert parse(single, "r", "w").retrieve == Hybrid((BM25(),), Linear(), (Neighbours(),))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"retrieve": []}, r"w: \[\[retrieve\]\] is empty"),
+        ({"retrieve": [{"kind": "bm25"}, {"kind": "bm52"}]}, r"w: \[\[retrieve\]\] 2: unknown kind 'bm52'"),
+        (
+            {"retrieve": {"kind": "bm25"}, "fuse": {"kind": "rff"}},
+            r"w: \[fuse\]: unknown kind 'rff'; did you mean 'rrf'",
+        ),
+        ({"retrieve": {"kind": "bm25"}, "rerank": 3}, r"w: \[\[rerank\]\] 1: expected a table"),
+    ],
+)
+def test_bad_combinations(table, message):
+    with pytest.raises(RecipeError, match=message):
+        parse(table, "r", "w")

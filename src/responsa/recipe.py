@@ -82,13 +82,17 @@ def _retriever(table: Mapping[str, object], where: str) -> Retriever:
     given = table["retrieve"]
     if not isinstance(given, list) and "fuse" not in table and "rerank" not in table:
         return config.build(given, RETRIEVERS, f"{where}: [retrieve]")
-    tables = given if isinstance(given, list) else [given]
-    stages = tuple(config.build(each, RETRIEVERS, f"{where}: [[retrieve]] {n}") for n, each in enumerate(tables, 1))
+    stages = _several(given, RETRIEVERS, f"{where}: [[retrieve]]")
     if not stages:
         raise RecipeError(f"{where}: [[retrieve]] is empty: a recipe needs a retriever, for example kind = 'bm25'")
     fuse = config.build(table["fuse"], FUSERS, f"{where}: [fuse]") if "fuse" in table else Linear()
-    rerank = config.build(table["rerank"], RERANKERS, f"{where}: [rerank]") if "rerank" in table else None
-    return Hybrid(stages, fuse, rerank)
+    return Hybrid(stages, fuse, _several(table.get("rerank", []), RERANKERS, f"{where}: [[rerank]]"))
+
+
+def _several(given: object, family: Mapping[str, type[T]], where: str) -> tuple[T, ...]:
+    """The stages of a table that may stand several times."""
+    tables = given if isinstance(given, list) else [given]
+    return tuple(config.build(each, family, f"{where} {number}") for number, each in enumerate(tables, 1))
 
 
 def _stage(table: Mapping[str, object], key: str, family: Mapping[str, type[T]], default: type[T], where: str) -> T:

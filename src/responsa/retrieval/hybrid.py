@@ -27,21 +27,21 @@ class Retriever(Protocol):
 
 @dataclass(frozen=True)
 class Hybrid:
-    """Retrievers side by side, fused, then reranked; itself a retriever.
+    """Retrievers side by side, fused, then reranked by one stage after the other; itself a retriever.
 
     One retriever alone is not fused: its scores stay as they are.
     """
 
     stages: tuple[Retriever, ...]
     fuse: Fuser = field(default=Linear())
-    rerank: Reranker | None = None
+    rerank: tuple[Reranker, ...] = ()
 
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
         """The best ``k`` passages for each query."""
         runs = [stage(queries, corpus, max(k, DEPTH)) for stage in self.stages]
         run = runs[0] if len(runs) == 1 else self.fuse(runs)
-        if self.rerank:
-            run = self.rerank(run, queries, corpus)
+        for rerank in self.rerank:
+            run = rerank(run, queries, corpus)
         cut = {query_id: replace(ranking, hits=ranking.hits[:k]) for query_id, ranking in run.rankings.items()}
         return Run(run.name, cut)
 

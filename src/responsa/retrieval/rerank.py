@@ -80,6 +80,3 @@ class CrossEncoder:
         for passage_id, row in zip(owners, load_reranker(self.model).score(pairs), strict=True):
             best[passage_id] = max(best.get(passage_id, -math.inf), float(row[0]))
         return Ranking.of(query.id, best.items())
-
-
-RERANKERS: dict[str, type[Reranker]] = {"cross-encoder": CrossEncoder}
