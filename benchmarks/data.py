@@ -54,9 +54,19 @@ def held_from_fitting() -> tuple[list[Query], list[Query]]:
 
     The fitting shuffled the dev questions with ``random.seed(1)``, left the first 100 out and took the next 1,000.
     """
+    shuffled = _shuffled()
+    return shuffled[:_TESTED], shuffled[_TESTED + _FITTED :]
+
+
+def fitting() -> list[Query]:
+    """The 1,000 dev questions that the shipped confidence was fitted on (benchmarks/tuning.py)."""
+    return _shuffled()[_TESTED : _TESTED + _FITTED]
+
+
+def _shuffled() -> list[Query]:
     shuffled = list(dev_questions())
     random.Random(1).shuffle(shuffled)
-    return shuffled[:_TESTED], shuffled[_TESTED + _FITTED :]
+    return shuffled
 
 
 def build(at: Path) -> None:

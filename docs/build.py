@@ -27,6 +27,8 @@ def cli() -> str:
     """The commands with their arguments and options."""
     root: Any = typer.main.get_command(app)
     text = f"# Commands\n\n{NOTE}```\nresponsa [--library DIR] COMMAND ...\n```\n\n"
+    text += "The library's folder is `./library`, or what `RESPONSA_LIBRARY` names, or `--library DIR` before the command.\n"
+    text += "`responsa --version` prints the version.\n\n"
     text += "Exit status: 0 done, 1 something you can fix (also when some files were refused), 2 wrong usage.\n"
     text += "Data goes to stdout, everything else to stderr.\n"
     for name, command in root.commands.items():
@@ -78,8 +80,10 @@ def recipes() -> str:
             text += f'\n## [{table}] kind = "{kind}"\n\n{inspect.cleandoc(stage.__doc__ or "")}\n\n'
             text += "| key | default |\n|---|---|\n"
             for field in dataclasses.fields(stage):  # type: ignore[arg-type]
-                if not dataclasses.is_dataclass(field.default):
-                    text += f"| `{field.name}` | `{field.default!r}` |\n"
+                if dataclasses.is_dataclass(field.default):
+                    continue
+                default = "needed" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
+                text += f"| `{field.name}` | {default} |\n"
     text += f"\nDetectors of obligations: {', '.join(f'`{name}`' for name in OBLIGATION_DETECTORS)}.\n"
     return text
 

@@ -25,8 +25,8 @@ def question(topic: int, form: int = 0) -> str:
     return (f"what about case{topic}", f"when must case{topic} report", f"the rule about case{topic} to the firm")[form]
 
 
-def tiny_base(folder: Path, seed: int = 0) -> Base:
-    """A BERT folder with random weights and a vocabulary of the toy world's words."""
+def tiny_base(folder: Path, seed: int = 0, spread: float = 0.02) -> Base:
+    """A BERT folder with random weights of that spread and a vocabulary of the toy world's words."""
     import torch
     from tokenizers import Tokenizer
     from tokenizers.models import WordPiece
@@ -47,6 +47,7 @@ def tiny_base(folder: Path, seed: int = 0) -> Base:
     tokenizer.enable_padding(length=20)  # what a file says of padding must not matter
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
+    torch.set_num_threads(1)  # the networks are too small for more
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(words),
@@ -55,7 +56,8 @@ def tiny_base(folder: Path, seed: int = 0) -> Base:
         num_attention_heads=4,
         intermediate_size=64,
         max_position_embeddings=64,
-        initializer_range=0.2,
+        hidden_dropout_prob=0.02,
+        initializer_range=spread,
     )
     BertModel(config).save_pretrained(folder)
     return base(str(folder))
@@ -84,6 +86,20 @@ def toy_material(negatives: int = 3) -> Material:
         },
     )
     return Material(learned, texts, mined, validation, candidates)
+
+
+def marked_material() -> Material:
+    """What a cross-encoder learns in seconds: rules on the first four topics are gold, those on the others never."""
+    material = toy_material()
+    gold, others = {f"p{topic}" for topic in range(4)}, tuple(f"p{topic}" for topic in range(4, TOPICS))
+    learned = tuple(example for example in material.examples if example.passages[0] in gold)
+    validation = tuple(example for example in material.validation if example.passages[0] in gold)
+    listed = {
+        example.query.id: Ranking.of(example.query.id, [(passage, 1.0) for passage in (*example.passages, *others)])
+        for example in validation
+    }
+    mined = {example.query.id: others for example in learned}
+    return Material(learned, material.texts, mined, validation, Run("some", listed))
 
 
 def hash_free(passage: str) -> float:

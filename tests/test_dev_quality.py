@@ -96,7 +96,10 @@ def test_the_passages_cited_are_nearer_the_gold_than_the_top_three(system, run, 
 
 
 def test_the_confidence_tells_what_the_library_does_not_hold(system, dev):
-    here = [answer.confidence for answer in system.ask(random.Random(1).sample(dev, 100))]
+    # The first 100 of this order were left out when the weights of the confidence were fitted (benchmarks/data.py).
+    shuffled = list(dev)
+    random.Random(1).shuffle(shuffled)
+    here = [answer.confidence for answer in system.ask(shuffled[:100])]
     elsewhere = [answer.confidence for answer in system.ask(questions.read(OTHER_REGULATOR))]
     assert len(elsewhere) == 100
     assert auroc(here, elsewhere) >= 0.85

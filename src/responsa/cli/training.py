@@ -32,6 +32,7 @@ Ranks = Annotated[str, typer.Option("--ranks", metavar="LOW-HIGH", help="BM25 ra
 Ceiling = Annotated[
     float, typer.Option("--ceiling", help="No negatives above this share of the gold passage's score; 0: no limit.")
 ]
+Length = Annotated[int | None, typer.Option("--length", help="Tokens read of a passage, or of a pair.")]
 Seed = Annotated[int, typer.Option("--seed")]
 Folds = Annotated[Path | None, typer.Option("--folds", metavar="FILE", help="Learn from one fold's training part.")]
 FoldOption = Annotated[int, typer.Option("--fold", help="Which fold, from 0.")]
@@ -56,6 +57,7 @@ def encoder(
     symmetric: Annotated[bool, typer.Option("--symmetric", help="Also find the question for the passage.")] = False,
     teacher: Annotated[str, typer.Option("--teacher", help="A reranker to learn from, such as onnx:DIR.")] = "",
     distil: Annotated[float, typer.Option("--distil", help="The teacher's share of the loss.")] = 0.0,
+    length: Length = None,
     seed: Seed = 0,
     folds: Folds = None,
     fold: FoldOption = 0,
@@ -75,7 +77,7 @@ def encoder(
     settings = EncoderSettings(
         symmetric=symmetric,
         distil=distil,
-        **_given(negatives=negatives),  # type: ignore[arg-type]
+        **_given(negatives=negatives, passage_length=length),  # type: ignore[arg-type]
     )
     schedule = Schedule(seed=seed, **_given(epochs=epochs, batch=batch, learning_rate=rate))  # type: ignore[arg-type]
     mining = _mining(ranks, max(1, settings.negatives) * 3, ceiling, seed)
@@ -101,6 +103,7 @@ def reranker(
     negatives: Negatives = None,
     ranks: Ranks = "1-50",
     ceiling: Ceiling = 0.0,
+    length: Length = None,
     seed: Seed = 0,
     folds: Folds = None,
     fold: FoldOption = 0,
@@ -120,7 +123,10 @@ def reranker(
     if preset not in ("", "crr-ranker"):
         raise typer.BadParameter(f"unknown preset {preset!r}; known: crr-ranker")
     chosen = CRR_RANKER if preset else None
-    settings = replace(chosen.settings if chosen else RerankerSettings(), **_given(negatives=negatives))  # type: ignore[arg-type]
+    settings = replace(
+        chosen.settings if chosen else RerankerSettings(),
+        **_given(negatives=negatives, max_length=length),  # type: ignore[arg-type]
+    )
     schedule = replace(
         chosen.schedule if chosen else Schedule(batch=8),
         seed=seed,
@@ -160,8 +166,8 @@ def _gather(folder: Path, sources: Sources, mining: Mining, depth: int) -> Gathe
     note(
         f"{len(material.examples):,} questions to learn from, {len(material.validation):,} to choose the best state by;"
         f" left out: {len(gathered.dropped):,} that share a passage with the test part, {len(gathered.left_out):,} by"
-        f" article. {report.mined:,} negatives mined; passed over: {report.gold:,} gold, {report.equal_text:,} of equal"
-        f" text, {report.too_similar:,} too similar."
+        f" article, {len(gathered.blank):,} whose passages have no text. {report.mined:,} negatives mined; passed over:"
+        f" {report.gold:,} gold, {report.equal_text:,} of equal text, {report.too_similar:,} too similar."
     )
     return gathered
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,12 @@ class Base:
     def tokenizer(self) -> Path:
         """The tokenizer's file, which goes into every model made from the base."""
         return self.folder / "tokenizer.json"
+
+    @property
+    def longest(self) -> int:
+        """How many tokens the base has positions for."""
+        config = json.loads((self.folder / "config.json").read_bytes())
+        return int(config["max_position_embeddings"])
 
 
 def base(name: str) -> Base:

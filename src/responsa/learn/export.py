@@ -67,7 +67,7 @@ def export(net: torch.nn.Module, plan: Plan, account: Account, folder: Path) -> 
     InputError where ``folder`` holds something else or the model is larger than ``plan.limit``; ModelError where the
     graph does not give what the network gives.
     """
-    _check_target(folder)
+    check(plan, folder)
     net.eval()
     graph = _graph(net, plan)
     expected = _expected(net, plan)
@@ -105,10 +105,6 @@ def _graph(net: torch.nn.Module, plan: Plan) -> onnx.ModelProto:
     except ImportError as error:
         raise MissingDependency("exporting a model", "train") from error
     config = net.config if plan.kind == "encoder" else net["bert"].config  # type: ignore[index,union-attr,unused-ignore]
-    if not 3 <= plan.max_length <= config.max_position_embeddings:
-        raise InputError(
-            f"the base {plan.base.name!r} reads 3 to {config.max_position_embeddings} tokens, not {plan.max_length}"
-        )
     weights = {name: value.detach().float().cpu().numpy() for name, value in net.state_dict().items()}
     shape = Shape(config.num_hidden_layers, config.num_attention_heads, config.layer_norm_eps)
     return (encoder_graph if plan.kind == "encoder" else pair_graph)(weights, shape)
@@ -196,7 +192,10 @@ def _entry(settings: Settings, plan: Plan, account: Account, stage: Path) -> dic
     }
 
 
-def _check_target(folder: Path) -> None:
+def check(plan: Plan, folder: Path) -> None:
+    """InputError where the model could not be written or would not be whole; called before training too."""
+    if not 3 <= plan.max_length <= plan.base.longest:
+        raise InputError(f"the base {plan.base.name!r} reads 3 to {plan.base.longest} tokens, not {plan.max_length}")
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / SETTINGS).is_file())):
         raise InputError(f"{folder}: holds something that is no model; choose another folder")
 

@@ -13,7 +13,7 @@ from responsa.learn.base import Base
 from responsa.learn.card import Account
 from responsa.learn.encoder import EncoderSettings, EncoderTask, Teacher, teach
 from responsa.learn.examples import Example
-from responsa.learn.export import LIMIT, Exported, Plan, export
+from responsa.learn.export import LIMIT, Exported, Plan, check, export
 from responsa.learn.material import Material, asked, needed
 from responsa.learn.mine import Mining, Report
 from responsa.learn.reranker import LABELS, RerankerSettings, RerankerTask
@@ -40,11 +40,12 @@ class Sources:
 
 @dataclass(frozen=True)
 class Gathered:
-    """Material and what did not go into it."""
+    """Material and what did not go into it. ``blank``: questions whose gold passages all have no text."""
 
     material: Material
     dropped: tuple[str, ...]
     left_out: tuple[str, ...]
+    blank: tuple[str, ...]
     mining: Report
 
 
@@ -88,13 +89,27 @@ def gather(sources: Sources, mining: Mining, corpus: Corpus, retrieve: Retriever
             raise InputError(f"{sources.folds} has folds 0 to {len(folds) - 1}, not {sources.fold}")
         part = examples.split(found, folds[sources.fold])
         found, dropped = part.train, part.dropped
-    learned, validation = examples.hold_out(found, sources.validation, sources.seed)
+    usable = _with_text(found, corpus)
+    blank = {example.query.id for example in found} - {example.query.id for example in usable}
+    learned, validation = examples.hold_out(usable, sources.validation, sources.seed)
     candidates = retrieve([example.query for example in validation], corpus, depth)
     run = retrieve([example.query for example in learned], corpus, mining.high)
     ids = needed((*learned, *validation), (run, candidates), max(mining.high, depth))
     texts = _texts(corpus, ids)
     mined = mine.mine(learned, run, texts, mining)
-    return Gathered(Material(learned, texts, mined.negatives, validation, candidates), dropped, left_out, mined.report)
+    material = Material(learned, texts, mined.negatives, validation, candidates)
+    return Gathered(material, dropped, left_out, tuple(sorted(blank)), mined.report)
+
+
+def _with_text(found: Sequence[Example], corpus: Corpus) -> tuple[Example, ...]:
+    """The examples without gold passages that have no text, such as bare headings; those left without gold go."""
+    texts = _texts(corpus, needed(found, (), 0))
+    kept = []
+    for example in found:
+        passages = tuple(passage for passage in example.passages if texts[passage].strip())
+        if passages:
+            kept.append(replace(example, passages=passages))
+    return tuple(kept)
 
 
 def _read(sources: Sources, corpus: Corpus) -> tuple[tuple[Example, ...], tuple[str, ...]]:
@@ -141,14 +156,15 @@ def train_encoder(
     progress: Progress | None = None,
 ) -> Trained:
     """Train, or go on training, and export. ``teacher`` names a reranker (see `models.load`) to distil from."""
+    probes = [material.texts[passage] for passage in list(dict.fromkeys(p for _, p in material.pairs))[:_PROBES]]
+    plan = Plan("encoder", target.name, base, settings.passage_length, probes)
+    check(plan, target.folder)
     told: Teacher = teach(load_reranker(teacher), material) if teacher and settings.distil else {}
     task = EncoderTask(base, material, settings, told, schedule.seed)
     fingerprint = _fingerprint(base, material, settings, teacher)
     outcome = fit(task, schedule, target.run, progress, fingerprint)
     task.model.eval()
     metrics = task.metrics()
-    probes = [material.texts[passage] for passage in list(dict.fromkeys(p for _, p in material.pairs))[:_PROBES]]
-    plan = Plan("encoder", target.name, base, settings.passage_length, probes)
     return _export(task.model, plan, target, _account(target, settings, schedule, metrics), outcome, metrics)
 
 
@@ -161,12 +177,14 @@ def train_reranker(
     progress: Progress | None = None,
 ) -> Trained:
     """Train, or go on training, calibrate and export."""
+    probes = [(asked(example.query), material.texts[passage]) for example, passage in material.pairs[:_PROBES]]
+    plan = Plan("pairs", target.name, base, settings.max_length, probes, LABELS)
+    check(plan, target.folder)
     task = RerankerTask(base, material, settings, schedule.seed)
     outcome = fit(task, schedule, target.run, progress, _fingerprint(base, material, settings))
     task.model.eval()
     metrics = task.metrics()
-    probes = [(asked(example.query), material.texts[passage]) for example, passage in material.pairs[:_PROBES]]
-    plan = Plan("pairs", target.name, base, settings.max_length, probes, LABELS, task.calibration())
+    plan = replace(plan, calibration=task.calibration())
     return _export(task.model, plan, target, _account(target, settings, schedule, metrics), outcome, metrics)
 
 

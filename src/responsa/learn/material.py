@@ -92,20 +92,34 @@ def asked(query: Query) -> str:
 def spread(pairs: Sequence[tuple[Example, str]], size: int, generator: Random) -> list[list[int]]:
     """Rows of ``pairs`` in shuffled batches of at most ``size``, as many in every epoch and nearly equal in size.
 
-    Where it can be, no two rows of a batch share a question or a gold passage.
+    Where it can be found, no two rows of a batch share a question or a gold passage.
     """
     order = list(range(len(pairs)))
     generator.shuffle(order)
     count = -(-len(order) // size)
     batches: list[list[int]] = [[] for _ in range(count)]
-    taken: list[set[str]] = [set() for _ in range(count)]
     for position, row in enumerate(order):
-        own = set(pairs[row][0].passages)
-        free = [at % count for at in range(position, position + count) if len(batches[at % count]) < size]
-        chosen = next((at for at in free if taken[at].isdisjoint(own)), free[0])
-        batches[chosen].append(row)
-        taken[chosen] |= own
+        turn = [batches[at % count] for at in range(position, position + count)]
+        free = [batch for batch in turn if len(batch) < size]
+        chosen = next((batch for batch in free if not _clash(pairs, row, batch)), None)
+        (chosen if chosen is not None else _room(pairs, row, turn, free[0])).append(row)
     return [batch for batch in batches if batch]
+
+
+def _clash(pairs: Sequence[tuple[Example, str]], row: int, batch: Sequence[int]) -> bool:
+    gold = pairs[row][0].passages
+    return any(passage in gold for other in batch for passage in pairs[other][0].passages)
+
+
+def _room(pairs: Sequence[tuple[Example, str]], row: int, batches: Sequence[list[int]], free: list[int]) -> list[int]:
+    """A batch where ``row`` fits once one of its rows has moved to ``free``; ``free`` itself where there is none."""
+    for batch in batches:
+        if batch is not free and not _clash(pairs, row, batch):
+            for place, other in enumerate(batch):
+                if not _clash(pairs, other, free):
+                    free.append(batch.pop(place))
+                    return batch
+    return free
 
 
 def measure(run: Run, validation: Sequence[Example]) -> dict[str, float]:

@@ -48,10 +48,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class OnnxEncoder:
-    """Mean-pooled, unit-length sentence vectors. Texts beyond the model's length are cut."""
+    """Mean-pooled, unit-length sentence vectors. Texts beyond the model's length are cut.
+
+    8-bit models scale activations over a whole batch: one text at a time gives vectors that do not depend on
+    the others, and measured twice as fast on two cores.
+    """
 
     folder: Path
-    batch: int = 32
+    batch: int = 1
 
     @property
     def name(self) -> str:
@@ -79,10 +83,10 @@ class OnnxEncoder:
 
 @dataclass(frozen=True)
 class OnnxPairScorer:
-    """A cross-encoder: reads both texts together. The second is cut first where both are too long."""
+    """A cross-encoder: reads both texts together. Where they are too long together, the longer is cut first."""
 
     folder: Path
-    batch: int = 32
+    batch: int = 1
 
     @property
     def name(self) -> str:
@@ -162,8 +166,7 @@ def _open(folder: Path, kind: str) -> _Model:
     _verify(folder / "tokenizer.json", settings.sha256_tokenizer)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
-    strategy = "longest_first" if kind == "encoder" else "only_second"
-    tokenizer.enable_truncation(settings.max_length, strategy=strategy)
+    tokenizer.enable_truncation(settings.max_length, strategy="longest_first")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = _attempt(
