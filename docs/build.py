@@ -27,7 +27,9 @@ def cli() -> str:
     """The commands with their arguments and options."""
     root: Any = typer.main.get_command(app)
     text = f"# Commands\n\n{NOTE}```\nresponsa [--library DIR] COMMAND ...\n```\n\n"
-    text += "The library's folder is `./library`, or what `RESPONSA_LIBRARY` names, or `--library DIR` before the command.\n"
+    text += (
+        "The library's folder is `./library`, what `RESPONSA_LIBRARY` names, or `--library DIR` before the command.\n"
+    )
     text += "`responsa --version` prints the version.\n\n"
     text += "Exit status: 0 done, 1 something you can fix (also when some files were refused), 2 wrong usage.\n"
     text += "Data goes to stdout, everything else to stderr.\n"

@@ -30,7 +30,8 @@ class TermCoverage:
     Two shares enter a logistic function: of the weight (idf) of the question's distinct words, words of asking
     left out, what the first passage holds; of the weight of its bigrams, what the first ``depth`` passages hold
     together. Below ``least`` the answer is withheld. The weights were fitted on 1,000 ObliQA dev questions
-    against 40 on another regulator's rules; ``docs/abstention.md`` has the risk-coverage curve on others.
+    against 40 on another regulator's rules (benchmarks/tuning.py); ``docs/abstention.md`` has the risk-coverage
+    curve on others.
     """
 
     least: float = 0.3
