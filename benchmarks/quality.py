@@ -18,7 +18,7 @@ from responsa.corpus.view import Corpus
 from responsa.engine import Engine
 from responsa.evaluate.agreement import bootstrap_mean, paired_test
 from responsa.evaluate.ranking import Measure, score_run, summarise
-from responsa.text import normalise, words
+from responsa.text import tidy, words
 from responsa.types import Answer, Estimate, Judgement
 
 ANSWERED = 300
@@ -64,8 +64,8 @@ def _retrieval(engine: Engine, corpus: Corpus) -> tuple[list[Row], Table]:
 class _Scored:
     """One answer: F1 of its citations and of the top passages, its words, and how it uses its sources.
 
-    ``copied`` is the share of its sentences that stand word for word in the passage cited, ``used`` its words over
-    those of the passages it was written from.
+    ``copied`` is the share of its sentences that are the stored text of every place cited, but for white space and
+    invisible characters; ``used`` its words over those of the passages it was written from.
     """
 
     f1: float
@@ -117,7 +117,7 @@ def _score(answer: Answer, top: list[str], gold: list[Judgement], corpus: Corpus
     sources = corpus.read(cited | {hit.passage_id for hit in answer.ranking.hits})
     said = [len(words(sentence.text)) for sentence in answer.sentences]
     copied = [
-        any(normalise(sentence.text) in normalise(sources[c.passage_id].text) for c in sentence.citations)
+        all(sentence.text == tidy(sources[c.passage_id].text[c.start : c.end]) for c in sentence.citations)
         for sentence in answer.sentences
     ]
     kept = sum(len(words(sources[hit.passage_id].text)) for hit in answer.ranking.hits)

@@ -98,6 +98,13 @@ def test_balanced_wins_and_losses_have_p_one():
     assert (result.wins, result.losses, result.ties) == (2, 2, 0)
 
 
+@pytest.mark.parametrize("others", [0, 1, 5])
+def test_a_single_pair_that_differs_proves_nothing(others):
+    result = paired_test([1.0, *[0.5] * others], [0.0, *[0.5] * others])
+    assert (result.p_value, result.wins, result.ties) == (1.0, 1, others)
+    assert result.difference.mean == 1 / (others + 1)
+
+
 @given(values)
 @settings(max_examples=20, deadline=None)
 def test_a_system_does_not_differ_from_itself(sample):

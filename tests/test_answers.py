@@ -9,6 +9,7 @@ import pytest
 from helpers import add, alter, remove, write_rulebook
 from responsa.corpus import answers, library
 from responsa.corpus.library import Library
+from responsa.errors import NotFound
 from responsa.types import Answer, AnswerSentence, Citation, Query, Ranking
 
 CLAUSES = ["A Ferry must carry lifeboats. It may carry goats.", "A Captain must be sober."]
@@ -154,3 +155,36 @@ def test_an_answer_as_of_a_day_is_compared_with_the_law_of_that_day(folder, tmp_
     # A version that was in force on that day and comes to the library later.
     add(folder, write_rulebook(tmp_path / "mid.md", ["Few goats."], document="ferry", valid_from="2021-01-01"))
     assert states(folder) == ["superseded", "superseded"]
+
+
+def test_are_listed(folder, rules, saved):
+    later = save(folder, answer(folder), date(2024, 5, 1))
+    with Library.open(folder) as opened:
+        listed = answers.saved(opened.db)
+        (asked_at,) = opened.db.execute("SELECT asked_at FROM answers WHERE id = ?", (saved,)).fetchone()
+    question = "May a ferry carry goats?"
+    assert listed[0] == answers.SavedAnswer(saved, asked_at, question, None, "bm25", "It may.")
+    assert [(each.number, each.as_of) for each in listed] == [(saved, None), (later, date(2024, 5, 1))]
+
+
+def test_can_be_removed_one_by_one(folder, saved):
+    kept = save(folder, answer(folder, ("ferry/1.2", 0, 1)))
+    with library.writer(folder) as db:
+        answers.remove(db, saved)
+        assert [each.number for each in answers.saved(db)] == [kept]
+    assert [each.answer for each in check(folder)] == [kept]
+
+
+@pytest.mark.parametrize("number", [0, -1, 77, 10**30])
+def test_removing_an_answer_that_is_not_there(folder, saved, number):
+    with pytest.raises(NotFound, match=f"no saved answer {number}; saved are: {saved}"):  # noqa: SIM117
+        with library.writer(folder) as db:
+            answers.remove(db, number)
+    assert len(check(folder)) == 2
+
+
+def test_how_many_cite_a_document(folder, saved):
+    save(folder, answer(folder, ("ferry/1.2", 0, 1)))
+    save(folder, answer(folder))
+    with Library.open(folder) as opened:
+        assert [answers.citing(opened.db, document) for document in ("ferry", "goat")] == [2, 0]

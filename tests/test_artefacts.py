@@ -131,21 +131,23 @@ def test_collecting_keeps_what_live_versions_need(shelf):
     shelf.collect({"v1"})  # before anything was built
     shelf.get("terms-1", ["v1"], write())
     shelf.get("terms-2", ["v2"], write())
-    shelf.get("bm25-a", ["v1", "v2"], write())
-    shelf.get("bm25-b", ["v1"], write())
-    shelf.get("bm25-c", [], write())
+    shelf.get("bm25-a", ["v1", "v2"], write(), view=True)
+    shelf.get("bm25-b", ["v1"], write(), view=True)
+    shelf.get("bm25-c", [], write(), view=True)
     (shelf.folder / "strange").mkdir()
     shelf.collect({"v1"})
     assert shelf.names() == ["bm25-b", "bm25-c", "terms-1"]
     assert hidden(shelf) == []
 
 
-def test_collecting_keeps_the_newest_views_and_every_term_list(shelf):
+def test_collecting_keeps_the_newest_views_and_all_that_is_made_from_one_version(shelf):
     for number in range(6):
-        for name in (f"bm25-{number}", f"terms-{number}"):
-            os.utime(shelf.get(name, [], write()), (number, number))
-    shelf.collect(set(), keep=2)
-    assert shelf.names() == ["bm25-4", "bm25-5", *(f"terms-{number}" for number in range(6))]
+        for kind in ("bm25", "terms", "vectors"):
+            folder = shelf.get(f"{kind}-{number}", ["v"], write(), view=kind == "bm25")
+            os.utime(folder, (number, number))
+    shelf.collect({"v"}, keep=2)
+    kept = [f"{kind}-{number}" for kind in ("terms", "vectors") for number in range(6)]
+    assert shelf.names() == ["bm25-4", "bm25-5", *kept]
 
 
 def test_collecting_removes_what_killed_processes_left_but_no_build_at_work(shelf):
@@ -158,3 +160,42 @@ def test_collecting_removes_what_killed_processes_left_but_no_build_at_work(shel
     shelf.collect(set())
     assert hidden(shelf) == [".building-new"]
     assert shelf.names() == []
+
+
+def number_in(folders):
+    """Reads what `write` wrote as a number."""
+    return int((folders[0] / "part.bin").read_bytes())
+
+
+def test_what_is_deleted_while_it_is_opened_is_got_again(shelf):
+    gone = []
+
+    def load(folders):
+        if len(gone) < 2:
+            gone.append(folders[0].rename(shelf.folder / f".discarded-{len(gone)}"))
+        return number_in(folders)
+
+    assert shelf.opened(lambda: [shelf.get("kind-1", [], write(b"42"))], load) == 42
+    assert len(gone) == 2
+
+
+def test_what_has_been_altered_is_deleted_and_built_again(shelf):
+    get = lambda: [shelf.get("kind-1", [], write(b"42"))]  # noqa: E731
+    (get()[0] / "part.bin").write_bytes(b"4x")
+    assert shelf.opened(get, number_in) == 42
+    assert damage(shelf.folder / "kind-1") == ""
+
+
+def test_an_altered_artefact_that_cannot_be_deleted_is_reported(shelf, monkeypatch):
+    folder = shelf.get("kind-1", [], write(b"42"))
+    (folder / "part.bin").write_bytes(b"4x")
+    monkeypatch.setattr(artefacts, "_discard", lambda folder: None)
+    with pytest.raises(StorageError, match="kind-1: the index is damaged and cannot be built again; delete"):
+        shelf.opened(lambda: [folder], number_in)
+
+
+def test_what_cannot_be_read_though_it_is_as_written_is_no_damage(shelf):
+    folder = shelf.get("kind-1", [], write(b"forty-two"))
+    with pytest.raises(ValueError, match="invalid literal"):
+        shelf.opened(lambda: [folder], number_in)
+    assert is_whole(folder)

@@ -8,6 +8,7 @@ from math import log
 import numpy as np
 import pytest
 
+from responsa import analysis
 from responsa.retrieval import bm25
 from responsa.retrieval.bm25 import BM25, best
 from responsa.types import Query
@@ -297,3 +298,18 @@ def test_rarity_weighs_words_and_takes_unknown_ones_for_the_rarest(three):
     assert retriever.rarity(three)(terms).tolist() == expected
     assert BM25(**PLAIN, variant="atire").rarity(three)(terms).tolist() == expected
     assert retriever.rarity(three)(terms[:0]).tolist() == []
+
+
+@pytest.mark.parametrize("upgraded", ["stemmer", "stop words"])
+def test_another_release_of_what_makes_the_terms_builds_another_index(corpus_of, monkeypatch, upgraded):
+    corpus = corpus_of(*THREE)
+    BM25().prepare(corpus)
+    names = set(corpus.artefacts.names())
+    assert BM25().ready(corpus)
+    if upgraded == "stemmer":
+        monkeypatch.setattr("Stemmer.version", lambda: "99.0")
+    else:
+        monkeypatch.setattr(analysis, "_stop_list", lambda name: frozenset({"the"}))
+    assert not BM25().ready(corpus)
+    BM25().prepare(corpus)
+    assert {name.partition("-")[0] for name in set(corpus.artefacts.names()) - names} == {"bm25", "terms"}

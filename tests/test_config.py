@@ -12,6 +12,11 @@ from responsa.errors import RecipeError
 
 
 @dataclass(frozen=True)
+class Lid:
+    tight: bool = True
+
+
+@dataclass(frozen=True)
 class Kettle:
     litres: float
     cups: int = 1
@@ -20,6 +25,7 @@ class Kettle:
     colour: Literal["red", "blue"] = "red"
     tags: tuple[str, ...] = ()
     weights: tuple[float, ...] = ()
+    lid: Lid = Lid()
     made: str = field(default="here", init=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +69,8 @@ def test_taken(text, expected):
         ('kind = "zzz"', "r: [stage]: unknown kind 'zzz'; known: kettle, pot"),
         ('kind = "kettle"\nlitre = 1.0', "r: [stage]: unknown key 'litre'; did you mean 'litres'?"),
         ('kind = "kettle"\nlitres = 1.0\nmade = "x"', "r: [stage]: unknown key 'made'"),
-        ('kind = "kettle"', "r: [stage]: Kettle.__init__() missing 1 required positional argument: 'litres'"),
+        ('kind = "kettle"', "r: [stage]: the key 'litres' is missing"),
+        ('kind = "kettle"\nlitres = 1.0\nlid = "x"', "r: [stage]: unknown key 'lid'"),  # TOML gives no dataclass
         ('kind = "kettle"\nlitres = "much"', "r: [stage].litres: expected float, got 'much'"),
         ('kind = "kettle"\nlitres = true', "r: [stage].litres: expected float, got True"),
         ('kind = "kettle"\nlitres = nan', "r: [stage].litres: expected a finite number, got nan"),

@@ -12,7 +12,7 @@ from responsa import engine, questions, recipe, sample
 from responsa.answer.abstain import TermCoverage
 from responsa.engine import Engine
 from responsa.errors import InputError
-from responsa.text import normalise
+from responsa.text import tidy
 from responsa.types import Query
 
 SUSPICION = Query("s01", "What must a firm do when it suspects money laundering?")
@@ -91,7 +91,7 @@ def test_an_answer(system, sample_library):
     for sentence in answer.sentences:
         (citation,) = sentence.citations
         stored = corpus[citation.passage_id].text[citation.start : citation.end]
-        assert normalise(stored) == sentence.text == answer.text[sentence.start : sentence.end]
+        assert tidy(stored) == sentence.text == answer.text[sentence.start : sentence.end]
         assert f"{sentence.text} [Anti-Money Laundering Rules, " in answer.text
 
 
@@ -119,6 +119,22 @@ def test_nonsense_is_not_answered_however_lenient_the_recipe(sample_library, tex
 def test_nothing_in_force_is_not_answered(system):
     (answer,) = system.ask([SUSPICION], date(1999, 1, 1))
     assert answer.abstained
+    assert answer.text == "The library holds no document in force."
+
+
+def test_a_corpus_opened_already_is_read(system, sample_library, monkeypatch):
+    corpus = sample_library.corpus(date(2024, 6, 1))
+    expected = (
+        system.search([SUSPICION], 5, date(2024, 6, 1)),
+        system.run([SUSPICION], 5, date(2024, 6, 1)),
+        list(system.ask([SUSPICION], date(2024, 6, 1))),
+    )
+    monkeypatch.setattr(type(sample_library), "corpus", None)
+    assert expected == (
+        system.search([SUSPICION], 5, corpus=corpus),
+        system.run([SUSPICION], 5, corpus=corpus),
+        list(system.ask([SUSPICION], corpus=corpus)),
+    )
 
 
 def test_no_questions(system):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from datetime import date
 from pathlib import Path
@@ -9,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from helpers import PREPARE, add, failures, remove, state, statuses, texts, versions, write_rows, write_rulebook
-from responsa.corpus import intake, library, readers
+from responsa.corpus import library, listing, readers
 from responsa.corpus.library import Library
-from responsa.errors import InputError
+from responsa.errors import InputError, NotFound
 
 OLD = ["A Ferry must carry lifeboats."]
 NEW = ["A Ferry must carry two lifeboats."]
@@ -252,7 +253,7 @@ def test_what_is_found_in_a_folder(folder, rules):
         write_rulebook(rules / name, OLD)
     (rules / "notes.docx").write_bytes(b"PK")
     (rules / "README").write_text("read me")
-    found = intake.expand([rules / "b" / "second.md", rules, rules])
+    found = listing.expand([rules / "b" / "second.md", rules, rules])
     assert [path.name for path in found.files] == ["second.md", "a.md"]
     report = add(folder, rules)
     assert statuses(report) == {"a.md": "added", "second.md": "added"}
@@ -375,3 +376,165 @@ def test_the_history_of_a_removed_document_goes_with_it(folder, rules):
     assert len(versions(folder, "ferry")) == 2
     remove(folder, str(path))
     assert versions(folder, "ferry") == []
+
+
+# Removing by path
+
+
+def test_removing_one_of_two_editions_by_its_path_leaves_the_other(folder, rules):
+    old = write_rulebook(rules / "2020.md", OLD, "ferry", "2020-01-01")
+    new = write_rulebook(rules / "2024.md", NEW, "ferry", "2024-01-01")
+    add(folder, rules)
+    assert remove(folder, str(new)) == ("ferry",)
+    assert summary(folder) == [("ferry", 2020, True, True)]
+    assert (texts(folder, "ferry"), failures(folder)) == (OLD, [])
+    assert statuses(add(folder, rules)) == {"2020.md": "unchanged", "2024.md": "added"}
+    assert texts(folder, "ferry") == NEW
+    assert remove(folder, str(old)) == ("ferry",)
+    assert summary(folder) == [("ferry", 2024, True, True)]
+
+
+def test_the_history_from_another_file_stays(folder, rules):
+    write_rulebook(rules / "a.md", ["First."], "ferry", "2018-01-01")
+    add(folder, rules)
+    write_rulebook(rules / "a.md", OLD, "ferry", "2020-01-01")
+    new = write_rulebook(rules / "b.md", NEW, "ferry", "2024-01-01")
+    add(folder, rules)
+    remove(folder, str(new))
+    assert summary(folder) == [("ferry", 2018, False, True), ("ferry", 2020, True, True)]
+
+
+@pytest.mark.parametrize("removed", ["a.md", "b.md"])
+def test_what_a_copy_holds_stays(folder, rules, removed):
+    for name in ("a.md", "b.md"):
+        write_rulebook(rules / name, OLD, "ferry")
+    add(folder, rules)
+    assert remove(folder, str(rules / removed)) == ("ferry",)
+    (other,) = {"a.md", "b.md"} - {removed}
+    with Library.open(folder) as opened:
+        assert [each.source for each in opened.documents()] == [str(rules / other)]
+    assert (texts(folder, "ferry"), failures(folder)) == (OLD, [])
+    assert statuses(add(folder, rules)) == {removed: "added", other: "unchanged"}
+
+
+def test_a_document_removed_from_a_file_of_several_comes_back_with_it(folder, rules):
+    rows = [{"id": f"p{d}", "document": d, "text": f"Rule {d}"} for d in "xy"]
+    write_rows(rules / "two.jsonl", rows)
+    add(folder, rules)
+    assert remove(folder, "x") == ("x",)
+    assert summary(folder) == [("y", None, True, True)]
+    assert statuses(add(folder, rules)) == {"two.jsonl": "changed"}
+    assert summary(folder) == [("x", None, True, True), ("y", None, True, True)]
+    assert failures(folder) == []
+    assert statuses(add(folder, rules)) == {"two.jsonl": "unchanged"}
+
+
+def test_a_file_that_comes_back_unchanged_is_read_again(folder, rules, tmp_path):
+    path = write_rulebook(rules / "a.md", OLD, "ferry")
+    add(folder, rules)
+    path.rename(tmp_path / "elsewhere.md")
+    other = write_rulebook(rules / "b.md", OLD, "ferry")
+    add(folder, rules)
+    (tmp_path / "elsewhere.md").rename(path)
+    other.unlink()
+    assert statuses(add(folder, rules)) == {"a.md": "changed"}
+    with Library.open(folder) as opened:
+        assert [each.source for each in opened.documents()] == [str(path)]
+    assert failures(folder) == []
+
+
+def test_removing_names_that_are_not_unicode(folder, rules):
+    add(folder, write_rulebook(rules / "a.md", OLD))
+    with pytest.raises(NotFound, match="known: a"):
+        remove(folder, "odd\udcff-and-long")
+
+
+# Paths
+
+
+@pytest.mark.parametrize("way", ["../rules/a.md", "./x/../a.md"])
+def test_one_file_has_one_path(folder, rules, monkeypatch, way):
+    path = write_rulebook(rules / "a.md", OLD)
+    add(folder, path)
+    monkeypatch.chdir(rules)
+    assert statuses(add(folder, Path(way))) == {"a.md": "unchanged"}
+    with Library.open(folder) as opened:
+        assert [each.source for each in opened.documents()] == [str(path)]
+    assert remove(folder, way) == ("a",)
+
+
+def test_the_library_itself_is_not_read(rules):
+    folder = rules / "library"
+    write_rulebook(rules / "a.md", OLD)
+    for _ in range(2):
+        report = add(folder, rules)
+        assert {Path(file.path).name for file in report.files} == {"a.md"}
+        assert report.skipped == ()
+    other = rules.parent / "other"
+    assert add(other, rules).skipped == (str(folder),)
+    report = add(other, folder)
+    assert reason(report, "library") == "is a library, not rules; give the files that it was made from"
+
+
+def test_links_to_folders_are_skipped(folder, rules, tmp_path):
+    write_rulebook(tmp_path / "far" / "b.md", OLD)
+    write_rulebook(rules / "a.md", OLD)
+    for name in ("near", ".hidden", "looks-like.md"):
+        (rules / name).symlink_to(tmp_path / "far")
+    report = add(folder, rules)
+    assert (statuses(report), report.skipped) == (
+        {"a.md": "added"},
+        (str(rules / "looks-like.md"), str(rules / "near")),
+    )
+
+
+def test_paths_that_cannot_be_looked_at_are_refused_alone(folder, rules):
+    write_rulebook(rules / "a.md", OLD)
+    (rules / "loop.md").symlink_to(rules / "loop.md")
+    long = rules / ("x" * 300 + ".md")
+    report = add(folder, long, rules / "nul\0.md", rules, rules / "a.md" / "below.md")
+    assert reason(report, "loop.md") == "cannot be read: Too many levels of symbolic links"
+    assert reason(report, long.name) == "cannot be read: File name too long"
+    assert "null byte" in reason(report, "nul\0.md")
+    assert reason(report, "below.md") == "cannot be read: Not a directory"
+    assert statuses(report)["a.md"] == "added"
+
+
+@pytest.fixture
+def forbid(monkeypatch):
+    """Makes looking at a path fail as it fails for whoever is not root."""
+
+    def make(function, forbidden, number=errno.EACCES):
+        owner = Path if function == "stat" else os
+        original = getattr(owner, function)
+
+        def guarded(path, **options):
+            if Path(path) == forbidden:
+                raise OSError(number, os.strerror(number), str(path))
+            return original(path, **options)
+
+        monkeypatch.setattr(owner, function, guarded)
+
+    return make
+
+
+def test_a_folder_that_cannot_be_listed_is_refused_alone(folder, rules, forbid):
+    write_rulebook(rules / "a.md", OLD)
+    write_rulebook(rules / "closed" / "b.md", OLD)
+    forbid("scandir", rules / "closed")
+    report = add(folder, rules)
+    assert statuses(report) == {"a.md": "added", "closed": "refused"}
+    assert reason(report, "closed") == "the folder cannot be read: Permission denied; check its permissions"
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG])
+def test_sources_that_cannot_be_looked_at_count_as_there(folder, rules, forbid, number):
+    write_rulebook(rules / "a.md", OLD, "ferry")
+    add(folder, rules)
+    second = write_rulebook(rules / "b.md", NEW, "ferry")
+    forbid("stat", rules / "a.md", number)
+    report = add(folder, rules)
+    assert statuses(report) == {"a.md": "refused", "b.md": "refused"}
+    assert str(rules / "a.md") in reason(report, second.name)
+    assert report.missing == ()
+    assert texts(folder, "ferry") == OLD

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import shutil
 import sqlite3
 import threading
 from datetime import date
@@ -15,7 +17,7 @@ from responsa.corpus.library import Library
 from responsa.errors import LibraryBusy, NotALibrary, NotFound
 from responsa.recipe import load
 from responsa.retrieval import bm25
-from responsa.types import Version
+from responsa.types import Query, Version
 
 FERRY = ["A Ferry must carry lifeboats.", "A Captain must hold a licence."]
 GOAT = ["A Goat Keeper must register each goat.", "A goat may graze on the common."]
@@ -253,3 +255,66 @@ def test_tidying_is_left_to_the_next_writer_where_one_is_at_work(folder, rules, 
     add(folder, rules)
     assert len(artefacts(folder, "bm25-")) == 2
     assert texts(folder, "ferry") == FERRY[:1]
+
+
+def test_ctrl_c_while_the_index_is_built_keeps_what_was_read(folder, rules):
+    def interrupted(corpus):
+        raise KeyboardInterrupt
+
+    report = library.add(folder, [rules], interrupted)
+    assert (statuses(report), report.interrupted) == ({"ferry.md": "added", "goat.md": "added"}, True)
+    assert len(state(folder)) == 2
+    assert failures(folder) == []
+    assert search(folder, "lifeboats") == ["ferry/1.1"]
+
+
+def test_replaced_versions_can_be_read_again(folder, rules):
+    add(folder, rules)
+    write_rulebook(rules / "ferry.md", FERRY[:1])
+    add(folder, rules)
+    with Library.open(folder) as opened:
+        replaced = next(each.version for each in opened.documents() if not each.live)
+        corpus = opened.version(replaced.digest[:12])
+        assert corpus.versions == (replaced,)
+        assert [passage.text for passage in corpus.values() if passage.text] == FERRY
+        assert [passage.id for passage in corpus.find("ferry", "1.2")] == ["ferry/1.2"]
+        assert opened.version(replaced.digest).versions == (replaced,)
+
+
+def test_versions_that_are_not_there_or_may_be_several(folder, rules):
+    for number in range(17):  # of 17 digests two begin alike
+        write_rulebook(rules / f"{number}.md", FERRY)
+    add(folder, rules)
+    with Library.open(folder) as opened:
+        digests = sorted(each.version.digest for each in opened.documents())
+        alike = next(one[0] for one, other in itertools.pairwise(digests) if one[0] == other[0])
+        with pytest.raises(NotFound, match=f"version '{alike}' may be one of several: {alike}.*; give more"):
+            opened.version(alike)
+        for prefix in ("", "x", "%", digests[0] + "0"):
+            with pytest.raises(NotFound, match=f"no version '{prefix}' in .*; responsa documents lists them"):
+                opened.version(prefix)
+
+
+def test_a_document_removed_while_it_is_indexed_is_found_when_it_is_added_again(folder, rules):
+    add(folder, rules)
+    with Library.open(folder) as opened:
+        corpus = opened.corpus()
+        remove(folder, "ferry")
+        with pytest.raises(NotFound, match="document 'ferry' was removed while it was being read; ask again"):
+            load().retrieve([Query("q", "lifeboats")], corpus, 3)
+    add(folder, rules)
+    assert search(folder, "lifeboats") == ["ferry/1.1"]
+    assert failures(folder) == []
+
+
+@pytest.mark.parametrize(("kind", "file"), [("bm25-", "data.npy"), ("bm25-", "ids_end.npy"), ("terms-", "term.npy")])
+def test_altered_indexes_of_the_same_size_are_built_again_by_the_next_search(folder, rules, kind, file):
+    add(folder, rules)
+    bm25.load.cache_clear()
+    for built in (folder / "artefacts").glob(f"{kind}*"):
+        (built / file).write_bytes(b"\xff" * (built / file).stat().st_size)
+    if kind == "terms-":
+        for built in (folder / "artefacts").glob("bm25-*"):
+            shutil.rmtree(built)
+    assert search(folder, "lifeboats") == ["ferry/1.1"]
+    assert failures(folder) == []

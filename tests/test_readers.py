@@ -226,8 +226,21 @@ def test_rulebooks_refused(write, front, says):
 
 
 def test_file_names_that_make_no_id(write):
-    assert ": 'my rules' holds white space" in refused(write("my rules.txt", "Text."))
-    assert "the file's name: 'my rules' holds" in refused(write("my rules.jsonl", '{"id": "a", "text": "x"}'))
+    assert ": 'my\\x01rules' holds a control character" in refused(write("my\x01rules.txt", "Text."))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("my  rules.txt", "Text."),
+        ("my\trules.md", "1.1 Act."),
+        ("my\u00a0rules.jsonl", '{"id": "a", "text": "x"}'),
+    ],
+)
+def test_blanks_in_file_names_become_underscores_in_ids(write, name, content):
+    (edition,) = read(write(name, content))
+    assert edition.document_id == "my_rules"
+    assert {passage.document_id for passage in edition.passages} == {"my_rules"}
 
 
 def test_unknown_suffix_and_unreadable_paths(write, tmp_path):

@@ -94,8 +94,6 @@ def test_refused_tables(table, message):
         (TermCoverage, {"depth": 0}, "depth of at least 1"),
         (Extractive, {"relevance": -0.1}, "relevance from 0 to 1"),
         (Extractive, {"relevance": 1.1}, "1.1"),
-        (Extractive, {"repetition": 0}, "repetition above 0"),
-        (Extractive, {"repetition": 1.1}, "1.1"),
         (Extractive, {"most": 0}, "most of at least 1"),
         (Extractive, {"detector": "rule"}, "unknown detector 'rule'; did you mean 'rules'"),
     ],
@@ -116,7 +114,7 @@ def test_each_stage_refuses_values_out_of_range(stage, values, message):
         (ThresholdDrop, {"threshold": 0, "drop": 0.001, "most": 1}),
         (TermCoverage, {"least": 0, "depth": 1}),
         (TermCoverage, {"least": 1}),
-        (Extractive, {"relevance": 0, "repetition": 1, "most": 1}),
+        (Extractive, {"relevance": 0, "most": 1}),
     ],
 )
 def test_each_stage_takes_the_limits_themselves(stage, values):
@@ -152,6 +150,9 @@ def test_several_retrievers_fused_and_reranked():
             {"retrieve": {"kind": "bm25"}, "fuse": {"kind": "rff"}},
             r"w: \[fuse\]: unknown kind 'rff'; did you mean 'rrf'",
         ),
+        ({"retrieve": {"kind": "bm25"}, "fuse": {"kind": "rrf"}}, r"w: \[fuse\] with one retriever; give two"),
+        ({"retrieve": [{"kind": "bm25"}], "fuse": {"kind": "rrf"}}, r"w: \[fuse\] with one retriever"),
+        ({"retrieve": [{"kind": "dense"}]}, r"w: \[\[retrieve\]\] 1: the key 'encoder' is missing"),
         ({"retrieve": {"kind": "bm25"}, "rerank": 3}, r"w: \[\[rerank\]\] 1: expected a table"),
     ],
 )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +96,69 @@ def test_a_long_name_that_fits_is_written(tmp_path):
 def test_check_target_touches_nothing(tmp_path):
     check_target(tmp_path / "out.txt")
     assert names(tmp_path) == []
+
+
+def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path):
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "out.txt", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_text("new", link)
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    target.unlink()  # a link to nothing yet
+    write_text("newer", link)
+    assert link.is_symlink()
+    assert target.read_text() == "newer"
+    assert names(tmp_path / "real") == ["out.txt"]
+
+
+def test_a_link_to_itself_is_no_place_for_a_file(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(InputError, match="cannot be written: Too many levels of symbolic links"):
+        write_text("text", tmp_path / "loop")
+    assert (tmp_path / "loop").is_symlink()
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o755])
+def test_the_mode_of_an_existing_file_is_kept(tmp_path, mode):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    path.chmod(mode)
+    write_text("new", path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_what_is_read_is_not_written_over(tmp_path):
+    path, link, hard = tmp_path / "in.tsv", tmp_path / "link", tmp_path / "hard"
+    path.write_text("question")
+    link.symlink_to(path)
+    hard.hardlink_to(path)
+    for out in (path, link, hard, tmp_path / "." / "in.tsv"):
+        with pytest.raises(InputError, match=r"in\.tsv itself, which is read; name another file to write"):
+            check_target(out, [tmp_path / "absent", path])
+    check_target(tmp_path / "out.txt", [path])
+
+
+def test_standard_streams_are_written_directly(capfdbinary):
+    for name in ("-", "/dev/stdout", "/dev/fd/1"):
+        check_target(Path(name), [Path("/dev/null")])
+        write_text("é", Path(name))
+    write_text("e", Path("/dev/stderr"))
+    assert capfdbinary.readouterr() == ("é".encode() * 3, b"e")
+
+
+def test_pipes_and_devices_are_written_directly(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_text("text", pipe)
+    reader.join(10)
+    assert read == [b"text"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    write_text("text", Path("/dev/null"))
+    assert Path("/dev/null").is_char_device()
+    with pytest.raises(StorageError, match="cannot be written: No space left on device"):
+        write_text("text", Path("/dev/full"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from responsa.text import digest, normalise, sentences, words
+from responsa.text import digest, normalise, sentences, tidy, words
 
 
 def split(text: str) -> list[str]:
@@ -125,6 +125,13 @@ HOSTILE = [
     ". (",
     "a",
     "; and\n(a) ",
+    " only",
+    " not may",
+    " and",
+    " [",
+    '"',
+    '. " ',
+    ":\n",
 ]
 
 
@@ -146,6 +153,17 @@ def test_words_keep_what_belongs_to_a_word():
 def test_normalise_makes_text_plain():
     assert normalise(" Rule \u200e5\u2011A “x”\u00a0— ﬁne… ") == 'Rule 5-A "x" - fine...'
     assert normalise("a\t b\n") == "a b"
+
+
+def test_tidy_keeps_every_character_that_shows():
+    assert tidy(" Rule \u200e5\u2011A\t“x”\u00a0\n— ﬁne… 10² ½ \ufeff") == "Rule 5\u2011A “x” — ﬁne… 10² ½"
+    assert tidy(" \u200e ") == ""
+
+
+@given(st.text())
+def test_tidy_twice_is_once_and_reads_the_same(text):
+    assert tidy(tidy(text)) == tidy(text)
+    assert normalise(tidy(text)) == normalise(text)
 
 
 @given(st.text())

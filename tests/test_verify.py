@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from helpers import add, alter, failures, findings, remove, search, write_rulebook
+from helpers import add, alter, failures, findings, remove, search, write_rows, write_rulebook
 from responsa.corpus import artefacts, catalogue, library, verify
 from responsa.corpus.library import Library
 from responsa.errors import StorageError
@@ -161,3 +161,76 @@ def test_saved_citations_are_read_again(folder, rules):
 def test_findings_come_as_they_are_made(folder, rules):
     with Library.open(folder) as opened:
         assert next(verify.verify(opened)).what == "catalogue"
+
+
+def test_a_superseded_citation_is_noted(folder, rules):
+    with library.writer(folder) as db:
+        db.execute("INSERT INTO answers VALUES (7, '', 'q', NULL, 'bm25', '')")
+        (digest,) = db.execute("SELECT digest FROM versions WHERE document_id = 'ferry' AND current = 0").fetchone()
+        row = (7, 0, "ferry", "ferry/1.1", "1.1", digest, 0, 7, 0, 0, "A Ferry")
+        db.execute("INSERT INTO citations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    (found,) = (finding for finding in findings(folder) if finding.what == "citation")
+    assert (found.state, found.detail) == ("note", "superseded: the version in force words the clause differently")
+
+
+def test_a_catalogue_without_current_versions_is_found(folder, rules):
+    alter(folder, "UPDATE versions SET current = 0")
+    ((what, _, detail),) = failed(folder)
+    assert what == "catalogue"
+    assert detail == (
+        "of document 'ferry' not the newest version is marked as current; "
+        "of document 'goat' not the newest version is marked as current"
+    )
+
+
+def test_an_older_version_marked_as_current_is_found(folder, rules):
+    alter(folder, "UPDATE versions SET current = valid_from = '2020-01-01' WHERE document_id = 'ferry'")
+    assert [detail for _, _, detail in failed(folder)] == [
+        "of document 'ferry' not the newest version is marked as current"
+    ]
+
+
+def test_a_version_that_no_source_holds_is_found(folder, rules):
+    alter(folder, "DELETE FROM holdings")
+    assert [detail for _, _, detail in failed(folder)] == [
+        "the current version of document 'ferry' is held by no source; "
+        "the current version of document 'goat' is held by no source"
+    ]
+
+
+def test_a_version_without_passages_is_found(folder, rules):
+    alter(folder, "DELETE FROM passages WHERE passage_id LIKE 'goat%'")
+    assert failed(folder) == [("version", "goat", "it has no passages; add its source again")]
+
+
+def test_what_is_no_json_in_the_catalogue_is_found(folder, rules):
+    alter(folder, "UPDATE passages SET boxes = '[' WHERE text LIKE '%flares%'")
+    assert failed(folder) == [("version", "ferry", "the stored text is not the one added")]
+
+
+def test_a_passage_id_in_two_documents_is_found(folder, rules):
+    alter(folder, "UPDATE passages SET passage_id = 'ferry/1.1' WHERE passage_id = 'goat/1.1'")
+    assert failed(folder)[0][2] == "passage id 'ferry/1.1' is that of a passage of document 'ferry' and of 'goat'"
+
+
+def test_an_index_of_nothing_is_found(folder, rules):
+    from responsa.retrieval import postings
+
+    shelf = artefacts.Artefacts(folder / "artefacts")
+    name = next(name for name in shelf.names() if name.startswith("terms-"))
+    versions = artefacts.about(shelf.folder / name)["versions"]
+    shutil.rmtree(shelf.folder / name)
+    shelf.get(name, versions, lambda built: postings.write_strings([], built))
+    ((what, subject, detail),) = failed(folder)
+    assert (what, subject) == ("index", name)
+    assert detail.startswith("it is not of the passages of its versions; it is built again at the next search if")
+
+
+def test_a_source_of_which_a_document_was_removed_is_noted(folder, tmp_path):
+    rows = [{"id": f"p{d}", "document": d, "text": f"Rule {d}"} for d in "xy"]
+    path = write_rows(tmp_path / "two.jsonl", rows)
+    add(folder, path)
+    remove(folder, "x")
+    (found,) = (finding for finding in findings(folder) if finding.state != "ok")
+    assert (found.what, found.state, found.subject) == ("source", "note", str(path))
+    assert found.detail == "a document of it was removed; adding it again brings that back"

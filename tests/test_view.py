@@ -5,7 +5,9 @@ from datetime import date
 import pytest
 
 from helpers import add, write_rows, write_rulebook
+from responsa.corpus import catalogue
 from responsa.corpus.library import Library
+from responsa.errors import StorageError
 
 RULES = """---
 document: ferry
@@ -153,3 +155,33 @@ def test_the_digest_names_the_content(folder, tmp_path):
     with Library.open(folders[0]) as opened:
         assert opened.corpus().digest not in digests
         assert opened.corpus().digest == opened.corpus(date(2024, 1, 1)).digest
+
+
+@pytest.mark.parametrize(
+    ("valid_from", "valid_to", "approximate"),
+    [("2999-01-01", None, True), (None, "2001-01-01", True), ("2001-01-01", "2999-01-01", False), (None, None, False)],
+)
+def test_without_a_date_it_is_said_what_is_not_in_force_today(folder, tmp_path, valid_from, valid_to, approximate):
+    add(folder, write_rulebook(tmp_path / "ferry.md", ["A Ferry floats."], None, valid_from, valid_to))
+    with Library.open(folder) as opened:
+        corpus = opened.corpus()
+        assert corpus["ferry/1.1"].text == "A Ferry floats."
+        assert corpus.approximate == (("ferry",) if approximate else ())
+
+
+READS = [len, list, dict, lambda corpus: corpus["f0/1.1"], lambda corpus: corpus.places(["f0/1.1"])]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("read", READS)
+def test_a_catalogue_damaged_under_a_reader_is_said_to_be_damaged(folder, tmp_path, monkeypatch, read, shared):
+    add(folder, *(write_rulebook(tmp_path / f"f{n}.md", ["A Firm must act."] * 60) for n in range(5)))
+    file = folder / catalogue.FILE
+    content = file.read_bytes()
+    if shared:
+        monkeypatch.setattr(catalogue, "_immutable", lambda folder: True)
+    with Library.open(folder) as opened:
+        corpus = opened.corpus()
+        file.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+        with pytest.raises(StorageError, match="being changed by another user; try again" if shared else "damaged"):
+            read(corpus)

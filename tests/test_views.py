@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
 import pytest
 
 from responsa import questions, recipe, sample, views
+from responsa.corpus.answers import CitationCheck, SavedAnswer
 from responsa.engine import Engine
 from responsa.types import Box, Passage, Query, Ranking, Version
 
@@ -59,7 +61,18 @@ def test_search_without_a_hit(corpus):
 def test_ask(system, corpus):
     answer = ask(system, "What must a firm do when it suspects money laundering?")
     found = through_json(views.answer(answer, corpus))
-    assert list(found) == ["question", "answer", "sentences", "passages", "abstained", "confidence"]
+    assert list(found) == [
+        "question",
+        "answer",
+        "sentences",
+        "passages",
+        "abstained",
+        "confidence",
+        "approximate",
+        "saved",
+    ]
+    assert (found["approximate"], found["saved"]) == ([], None)
+    assert views.answer(answer, corpus, 3)["saved"] == 3
     assert found["abstained"] is False
     assert [list(hit) for hit in found["passages"]] == [HIT] * len(answer.ranking.hits)
     assert found["sentences"]
@@ -81,6 +94,8 @@ def test_ask_where_the_library_has_no_answer(system, corpus):
         "passages": [],
         "abstained": True,
         "confidence": 0.0,
+        "approximate": [],
+        "saved": None,
     }
 
 
@@ -141,6 +156,18 @@ def test_passage_and_version():
         "valid_from": None,
         "valid_to": None,
     }
+
+
+def test_saved():
+    value = SavedAnswer(3, "2025-01-01T00:00:00+00:00", "Q?", date(2024, 6, 1), "bm25", "A.")
+    checks = [CitationCheck(3, "D/1", "D", "1", state) for state in ("holds", "holds", "broken")]
+    found = through_json(views.saved(value, checks))
+    assert list(found) == ["number", "asked_at", "question", "as_of", "recipe", "text", "citations", "checks"]
+    assert found["as_of"] == "2024-06-01"
+    assert found["citations"] == {"holds": 2, "superseded": 0, "broken": 1}
+    assert found["checks"][2] == {
+        "answer": 3, "passage_id": "D/1", "document_id": "D", "number": "1", "state": "broken", "reason": "",
+    }  # fmt: skip
 
 
 def test_documents(sample_library):

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from responsa.text import normalise
+from responsa.text import digest, normalise
 
 Terms = npt.NDArray[np.uint64]
 Rarity = Callable[[Terms], npt.NDArray[np.float64]]
@@ -50,6 +50,13 @@ class Analysis:
     bigrams: bool = True
     clean: bool = True
     lower: bool = True
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the terms that it makes: another release of the stemmer or of the stop words gives another one."""
+        import Stemmer
+
+        return digest([repr(self), Stemmer.version(), sorted(_stop_list(self.stopwords))])
 
     def __call__(self, texts: Iterable[str]) -> list[Analysed]:
         """The terms of each text, in order; repeated words stay repeated."""
@@ -93,11 +100,16 @@ class _Hashes(dict[str, int]):
 @lru_cache(maxsize=8)
 def _vocabulary(stemmer: str, stopwords: str) -> _Hashes:
     import Stemmer
+
+    stem: Callable[[str], str] = str if stemmer == "none" else Stemmer.Stemmer(stemmer).stemWord
+    return _Hashes(stem, _stop_list(stopwords))
+
+
+@lru_cache(maxsize=4)
+def _stop_list(name: str) -> frozenset[str]:
     from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_EN_PLUS
 
-    lists = {"none": (), "small": STOPWORDS_EN, "large": STOPWORDS_EN_PLUS}
-    stem: Callable[[str], str] = str if stemmer == "none" else Stemmer.Stemmer(stemmer).stemWord
-    return _Hashes(stem, frozenset(lists[stopwords]))
+    return frozenset({"none": (), "small": STOPWORDS_EN, "large": STOPWORDS_EN_PLUS}[name])
 
 
 def stemmers() -> list[str]:

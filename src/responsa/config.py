@@ -53,13 +53,21 @@ def build(table: object, family: Mapping[str, type[T]], where: str) -> T:
 
 def fill(cls: type[T], values: Mapping[str, object], where: str) -> T:
     """An instance of the dataclass ``cls`` with its fields taken from ``values``, each checked for its type."""
-    fields = {field.name for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
     hints = typing.get_type_hints(cls)
+    # A field that is a dataclass itself is for callers in Python: TOML cannot give one.
+    fields = {
+        field.name: field
+        for field in dataclasses.fields(cls)  # type: ignore[arg-type]
+        if field.init and not dataclasses.is_dataclass(hints[field.name])
+    }
     checked = {}
     for key, value in values.items():
         if key not in fields:
             raise RecipeError(f"{where}: unknown key {key!r}{suggestion(key, fields)}")
         checked[key] = _checked(value, hints[key], f"{where}.{key}")
+    for key, field in fields.items():
+        if key not in checked and field.default is field.default_factory is dataclasses.MISSING:
+            raise RecipeError(f"{where}: the key {key!r} is missing")
     try:
         return cls(**checked)
     except (TypeError, ValueError, RecipeError) as error:

@@ -25,15 +25,22 @@ _BATCH = 256
 
 @dataclass(frozen=True)
 class Engine:
-    """Answers from a library by a recipe."""
+    """Answers from a library by a recipe.
+
+    Each call opens the library as of ``as_of``, or reads ``corpus`` where the caller has opened it already, so that
+    what is found and what is then printed are of one state, whatever another process adds in between.
+    """
 
     library: Library
     recipe: Recipe
 
-    def search(self, queries: Sequence[Query], k: int = 10, as_of: date | None = None) -> list[Ranking]:
+    def search(
+        self, queries: Sequence[Query], k: int = 10, as_of: date | None = None, *, corpus: Corpus | None = None
+    ) -> list[Ranking]:
         """The best ``k`` passages for each query, in the order asked."""
         _refuse_repeated(queries)
-        run = self.recipe.retrieve(queries, self.library.corpus(as_of), k)
+        corpus = self.library.corpus(as_of) if corpus is None else corpus
+        run = self.recipe.retrieve(queries, corpus, k)
         return [run.rankings[query.id] for query in queries]
 
     def run(
@@ -42,10 +49,12 @@ class Engine:
         k: int = DEPTH,
         as_of: date | None = None,
         progress: Callable[[int, int], None] | None = None,
+        *,
+        corpus: Corpus | None = None,
     ) -> Run:
         """Rankings of many queries. ``progress`` is told how many are done, and of how many."""
         _refuse_repeated(queries)
-        corpus = self.library.corpus(as_of)
+        corpus = self.library.corpus(as_of) if corpus is None else corpus
         rankings: dict[str, Ranking] = {}
         for start in range(0, len(queries), _BATCH):
             rankings |= self.recipe.retrieve(queries[start : start + _BATCH], corpus, k).rankings
@@ -53,10 +62,12 @@ class Engine:
                 progress(len(rankings), len(queries))
         return Run(self.recipe.name, rankings)
 
-    def ask(self, queries: Sequence[Query], as_of: date | None = None) -> Iterator[Answer]:
+    def ask(
+        self, queries: Sequence[Query], as_of: date | None = None, *, corpus: Corpus | None = None
+    ) -> Iterator[Answer]:
         """An answer to each query, in the order asked, as soon as it is ready."""
         _refuse_repeated(queries)
-        corpus = self.library.corpus(as_of)
+        corpus = self.library.corpus(as_of) if corpus is None else corpus
         rarity = _words_of(self.recipe).rarity(corpus)
         for start in range(0, len(queries), _BATCH):
             batch = queries[start : start + _BATCH]
@@ -102,6 +113,8 @@ def _words_of(recipe: Recipe) -> BM25:
 
 def _abstain(query: Query, ranking: Ranking, corpus: Corpus, confidence: float) -> Answer:
     nearest = Ranking(ranking.query_id, ranking.hits[:NEAREST], ranking.scale)
+    if not corpus.versions:
+        return Answer(query, "The library holds no document in force.", (), nearest, confidence, abstained=True)
     if not nearest.hits:
         return Answer(query, "The library holds nothing on this question.", (), nearest, confidence, abstained=True)
     places = []

@@ -58,11 +58,16 @@ OBLIGATION_DETECTORS: dict[str, Callable[[], ObligationDetector]] = {"rules": Ru
 
 # --- words ----------------------------------------------------------------------------------------------
 
-# "~" in a form: adverbs, or an insertion between commas, that may stand after a verb.
-_ADVERB = (
-    r"(?:,[^,;:]{1,120},)?(?: (?:also|always|further|then|only|both|either|at all times|at least|"
-    r"in particular|in turn|however|therefore|thus|hereby|(?!likely|unlikely)[a-z]+ly))*"
+# "~" in a form: adverbs, or an insertion between commas, that may stand after a verb; "~n~" the same with a "not".
+# No text can be read in two ways, so that a long row of adverbs is read once: "only" is kept from the last branch,
+# and nothing follows the adverbs but a "not" or a comma.
+_INSERTION = r",[^,;:]{1,120},"
+_ADVERBS = (
+    r"(?: (?:also|always|further|then|only|both|either|at all times|at least|"
+    r"in particular|in turn|however|therefore|thus|hereby|(?!likely|unlikely|only\b)[a-z]+ly))*"
 )
+_ADVERB = f"(?:{_INSERTION})?{_ADVERBS}"
+_ADVERB_NOT = f"{_ADVERB}(?: not{_ADVERB}|{_INSERTION}{_ADVERBS})?"
 
 
 def _forms(lines: str) -> re.Pattern[str]:
@@ -70,7 +75,7 @@ def _forms(lines: str) -> re.Pattern[str]:
     rules: dict[str, list[str]] = {}
     for line in lines.strip().splitlines():
         rule, form = line.split(maxsplit=1)
-        rules.setdefault(rule, []).append(form.replace("~", _ADVERB))
+        rules.setdefault(rule, []).append(form.replace("~n~", _ADVERB_NOT).replace("~", _ADVERB))
     return re.compile("|".join(f"(?P<{rule}>{'|'.join(forms)})" for rule, forms in rules.items()))
 
 
@@ -86,17 +91,17 @@ _SHALL = _forms(r"""
     measure  ~ be (?:the|an?) (?:\w+ )?(?:high|low|larg|great|small)(?:er|est)\b
     measure  ~ be (?:the|an?) (?:\w+ )?(?:average|mean|median|percentage|period|number|date|aggregate|total)\b
     measure  ~ be (?:the|an?) (?:\w+ )?(?:excess|maximum|minimum|result)\b
-    applies  ~(?: not)?~ apply(?=[.,;:]|$)
-    applies  ~(?: not)?~ apply (?:to|from|until|as|for|where|when|if|only|mutatis|with|accordingly|in)\b
-    applies  ~(?: not)?~ apply (?:also|without|by|unless|on|at|instead|equally)\b
-    status   ~(?: not)?~(?:,[^,]{1,120},(?: [a-z ]{1,60},)?)?(?: by reason only of [a-z ]{1,40})? be deemed
-    status   ~(?: not)?~ be (?:considered|regarded|presumed|valid|invalid)\b
-    status   ~(?: not)?~ be (?:void|binding|effective|liable|eligible)\b
-    status   ~(?: not)?~ be (?:without prejudice|repealed|admissible|enforceable|addressed)\b
-    status   ~(?: not)?~ (?:qualify|constitute|enter into force|come into)
-    status   ~(?: not)?~ (?:take effect|expire|lapse|render|count as)
-    status   ~(?: not)?~ (?:affect\b|prejudice|incur (?:any )?liability|form an integral|continue in force)
-    status   ~(?: not)?~ have (?:legal )?(?:effect|the force)
+    applies  ~n~ apply(?=[.,;:]|$)
+    applies  ~n~ apply (?:to|from|until|as|for|where|when|if|only|mutatis|with|accordingly|in)\b
+    applies  ~n~ apply (?:also|without|by|unless|on|at|instead|equally)\b
+    status   ~n~(?:,[^,]{1,120},(?: [a-z ]{1,60},)?)?(?: by reason only of [a-z ]{1,40})? be deemed
+    status   ~n~ be (?:considered|regarded|presumed|valid|invalid)\b
+    status   ~n~ be (?:void|binding|effective|liable|eligible)\b
+    status   ~n~ be (?:without prejudice|repealed|admissible|enforceable|addressed)\b
+    status   ~n~ (?:qualify|constitute|enter into force|come into)
+    status   ~n~ (?:take effect|expire|lapse|render|count as)
+    status   ~n~ (?:affect\b|prejudice|incur (?:any )?liability|form an integral|continue in force)
+    status   ~n~ have (?:legal )?(?:effect|the force)
 """)
 _MUST = _forms(r"""
     defined  ~(?: not)? be (?:construed|interpreted|read|understood)\b
@@ -255,7 +260,7 @@ _GLOSSARY = re.compile(r"\A(?:Means\b|[A-Z][\w' -]{1,60} (?:Means|Includes|has t
 
 def _rule(sentence: str) -> str:
     """The name of the rule that decides the sentence."""
-    plain = normalise(sentence[:_LIMIT])
+    plain = normalise(sentence[:_LIMIT])[:_LIMIT]  # NFKC can make eighteen characters of one
     text = _NUMBERING.sub("", plain.lower())
     if not text or text.startswith("|") or text.endswith("?") or _EXAMPLE.match(text):
         return "fact"

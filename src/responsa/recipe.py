@@ -86,6 +86,8 @@ def _retriever(table: Mapping[str, object], where: str) -> Retriever:
     if not stages:
         raise RecipeError(f"{where}: [[retrieve]] is empty: a recipe needs a retriever, for example kind = 'bm25'")
     fuse = config.build(table["fuse"], FUSERS, f"{where}: [fuse]") if "fuse" in table else Linear()
+    if "fuse" in table and len(stages) == 1:
+        raise RecipeError(f"{where}: [fuse] with one retriever; give two [[retrieve]] tables or more, or leave it out")
     return Hybrid(stages, fuse, _several(table.get("rerank", []), RERANKERS, f"{where}: [[rerank]]"))
 
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
+import stat
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from responsa.errors import InputError, StorageError
+
+# Streams of the process by their names: opened anew they would be truncated where they are redirected to a file.
+_STREAM = re.compile(r"/(?:dev|proc/self)/fd/([12])")
+_STREAMS = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def write_json(value: object, path: Path) -> None:
@@ -19,34 +27,87 @@ def write_json(value: object, path: Path) -> None:
 def write_text(text: str, path: Path) -> None:
     """UTF-8 text to a temporary file beside ``path``, forced to disk, then moved there in one step.
 
-    An existing file is replaced or left whole. StorageError where the disk refuses.
+    An existing file is replaced or left whole, and its mode is kept; of a symbolic link the target is replaced.
+    ``-`` is standard output; that, a pipe and a device are written to directly. StorageError where the disk refuses.
     """
     check_target(path)
-    temporary = path.parent / f".{path.name[:40]}.{secrets.token_hex(6)}"
     try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(f"{path}: cannot be written: {text[error.start]!r} is not a character") from error
+    try:
+        if _stream(path) or _is_channel(path):
+            _pour(data, path)
+        else:
+            _replace(data, Path(os.path.realpath(path)))
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise StorageError(
             f"{path}: cannot be written: {error.strerror}; free some space or choose another folder"
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
 
 
-def check_target(path: Path) -> None:
-    """InputError where ``path`` is no place for a file; called before long work too."""
+def check_target(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """InputError where ``path`` is no place for a file, or is one of ``inputs``; called before long work too."""
+    if _stream(path):
+        return
     try:
-        taken, folder = path.exists() and not path.is_file(), path.parent.is_dir()
+        mode = _mode(path)
+        folder = Path(os.path.realpath(path)).parent.is_dir()
     except OSError as error:  # the name is too long, or a folder above may not be read
         raise InputError(f"{path}: cannot be written: {error.strerror}; choose another path") from error
-    if taken:
+    if mode is not None and not (stat.S_ISREG(mode) or _is_channel(path)):
         raise InputError(f"{path} is not a file; give the path of the file to write")
     if not folder:
         raise InputError(f"{path}: there is no folder {str(path.parent)!r}; create it first")
+    for each in inputs:
+        with contextlib.suppress(OSError):
+            if path.samefile(each):
+                raise InputError(f"{path}: is {each} itself, which is read; name another file to write")
+
+
+def _stream(path: Path) -> int:
+    """The number of the standard stream that the path names; 0 for any other path."""
+    match = _STREAM.fullmatch(str(path))
+    return int(match[1]) if match else _STREAMS.get(str(path), 0)
+
+
+def _mode(path: Path) -> int | None:
+    """Kind and permissions of what is at the path, links followed; None where there is nothing."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_channel(path: Path) -> bool:
+    mode = _mode(path)
+    return mode is not None and (stat.S_ISCHR(mode) or stat.S_ISFIFO(mode))
+
+
+def _pour(data: bytes, path: Path) -> None:
+    stream = {1: sys.stdout, 2: sys.stderr}.get(_stream(path))
+    if stream:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
+    else:
+        with path.open("wb") as file:
+            file.write(data)
+
+
+def _replace(data: bytes, path: Path) -> None:
+    mode = _mode(path)
+    temporary = path.parent / f".{path.name[:40]}.{secrets.token_hex(6)}"
+    try:
+        with temporary.open("xb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(mode))
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()

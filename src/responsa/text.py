@@ -73,6 +73,14 @@ def normalise(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
+def tidy(text: str) -> str:
+    """Text for display: no invisible characters, single spaces, trimmed; every other character as stored.
+
+    Unlike `normalise` it keeps what NFKC would change: "10²" is not "102".
+    """
+    return _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
+
+
 def digest(value: object) -> str:
     """sha256 (hex) of the value's canonical JSON: keys sorted, no spaces, UTF-8, no NaN."""
     canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

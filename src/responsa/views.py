@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TypeAlias
 
-from responsa.corpus.answers import CitationCheck
+from responsa.corpus.answers import CitationCheck, SavedAnswer
 from responsa.corpus.intake import AddReport
 from responsa.corpus.library import DocumentState
 from responsa.corpus.verify import Finding
@@ -58,12 +59,16 @@ def hits(ranking: Ranking, corpus: Corpus) -> list[Json]:
 
 
 def search(ranking: Ranking, corpus: Corpus) -> Json:
-    """The result of a search. ``approximate`` lists documents in which the library has a gap at the date asked for."""
+    """The result of a search. ``approximate`` lists documents whose version read is not in force at the date asked for,
+    or today where none was given."""
     return {"hits": hits(ranking, corpus), "approximate": list(corpus.approximate)}
 
 
-def answer(value: Answer, corpus: Corpus) -> dict[str, Json]:
-    """An answer; offsets of citations count characters of the stored text of that version."""
+def answer(value: Answer, corpus: Corpus, saved: int | None = None) -> dict[str, Json]:
+    """An answer; offsets of citations count characters of the stored text of that version.
+
+    ``approximate`` is as in `search`; ``saved`` is the number that the answer is kept under, null where it is not.
+    """
     return {
         "question": value.query.text,
         "answer": value.text,
@@ -89,6 +94,8 @@ def answer(value: Answer, corpus: Corpus) -> dict[str, Json]:
         "passages": hits(value.ranking, corpus),
         "abstained": value.abstained,
         "confidence": value.confidence,
+        "approximate": list(corpus.approximate),
+        "saved": saved,
     }
 
 
@@ -150,6 +157,22 @@ def finding(value: Finding) -> Json:
 def citation_check(value: CitationCheck) -> Json:
     """What became of a saved citation."""
     return asdict(value)
+
+
+def saved(value: SavedAnswer, checks: Sequence[CitationCheck]) -> dict[str, Json]:
+    """A saved answer, with how many of its citations hold, are superseded and are broken."""
+    return {
+        "number": value.number,
+        "asked_at": value.asked_at,
+        "question": value.question,
+        "as_of": value.as_of.isoformat() if value.as_of else None,
+        "recipe": value.recipe,
+        "text": value.text,
+        "citations": {
+            state: sum(check.state == state for check in checks) for state in ("holds", "superseded", "broken")
+        },
+        "checks": [citation_check(check) for check in checks],
+    }
 
 
 def scores(value: RunScores, summaries: list[Summary]) -> Json:

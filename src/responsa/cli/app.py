@@ -16,6 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -49,6 +50,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     library.show,
     library.passage,
     library.verify,
+    library.answers,
     asking.search,
     asking.ask,
     asking.run,

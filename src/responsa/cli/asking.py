@@ -11,14 +11,19 @@ from responsa.cli.output import (
     AsOfOption,
     JsonOption,
     RecipeOption,
+    in_force,
     note,
     parse_date,
+    plural,
     print_json,
     progress,
     say,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import date
+
     from responsa.corpus.view import Corpus
     from responsa.types import Answer, Passage
 
@@ -45,19 +50,19 @@ def search(
     from responsa.engine import Engine
     from responsa.types import Query
 
-    query = Query("q", questions.check(text))
+    query, day, chosen = Query("q", questions.check(text)), parse_date(as_of), recipes.load(recipe)
     with Library.open(context.obj) as library:
-        date = parse_date(as_of)
-        ranking = Engine(library, recipes.load(recipe)).search([query], k, date)[0]
-        corpus = library.corpus(date)
+        corpus = library.corpus(day)
+        ranking = Engine(library, chosen).search([query], k, corpus=corpus)[0]
         if json:
             print_json(views.search(ranking, corpus))
             return
+        passages = corpus.read(hit.passage_id for hit in ranking.hits)
         for rank, hit in enumerate(ranking.hits, 1):
-            _print_hit(rank, hit.score, corpus[hit.passage_id], corpus)
-    if not ranking.hits:
-        say("Nothing found: no passage shares a word with the question.")
-    _note_gaps(corpus)
+            _print_hit(rank, hit.score, passages[hit.passage_id], corpus)
+    if not ranking.hits and corpus.versions:
+        note("nothing found: no passage shares a word with the question")
+    _note_gaps(corpus, {passage.document_id for passage in passages.values()}, day)
 
 
 def ask(
@@ -80,19 +85,19 @@ def ask(
     from responsa.types import Query
 
     query = Query("q", questions.check(text), questions.check(background, "the background") if background else "")
+    day, chosen, number = parse_date(as_of), recipes.load(recipe), None
     with Library.open(context.obj) as library:
-        date = parse_date(as_of)
-        chosen = recipes.load(recipe)
-        answer = next(Engine(library, chosen).ask([query], date))
-        corpus = library.corpus(date)
+        corpus = library.corpus(day)
+        answer = next(Engine(library, chosen).ask([query], corpus=corpus))
+        if save:
+            with writer(context.obj) as db:
+                number = answers.save(db, answer, chosen.name, day)
         if json:
-            print_json(views.answer(answer, corpus))
+            print_json(views.answer(answer, corpus, number))
         else:
             _print_answer(answer, corpus)
-    _note_gaps(corpus)
-    if save:
-        with writer(context.obj) as db:
-            number = answers.save(db, answer, chosen.name, date)
+            _note_gaps(corpus, _documents(answer, corpus), day)
+    if number is not None:
         note(f"saved as answer {number}; responsa verify tells when a clause it cites has changed")
 
 
@@ -112,15 +117,17 @@ def run(
     from responsa.evaluate.trec import write_run
     from responsa.storage import check_target
 
-    check_target(out)
-    queries = files.read(questions)
+    check_target(out, _inputs(context.obj, questions, recipe))
+    queries, day, chosen = files.read(questions), parse_date(as_of), recipes.load(recipe)
     with Library.open(context.obj) as library, progress("Searching") as bar:
-        made = Engine(library, recipes.load(recipe)).run(
-            queries, k, parse_date(as_of), lambda done, total: bar(done, total, "")
-        )
+        corpus = library.corpus(day)
+        made = Engine(library, chosen).run(queries, k, progress=lambda done, total: bar(done, total, ""), corpus=corpus)
+        hits = {hit.passage_id for ranking in made.rankings.values() for hit in ranking.hits}
+        read = {passage.document_id for passage in corpus.read(hits).values()} if corpus.approximate else ()
     write_run(made, out)
     empty = sum(not ranking.hits for ranking in made.rankings.values())
-    note(f"{len(made.rankings):,} questions, {empty:,} without a hit, written to {out}")
+    note(f"{plural(len(made.rankings), 'question')}, {empty:,} without a hit, written to {out}")
+    _note_gaps(corpus, read, day)
 
 
 def answer(
@@ -141,19 +148,22 @@ def answer(
     from responsa.engine import Engine
     from responsa.storage import check_target, write_json
 
-    check_target(out)
-    queries = files.read(questions)
-    date = parse_date(as_of)
+    check_target(out, _inputs(context.obj, questions, recipe))
+    queries, day, chosen = files.read(questions), parse_date(as_of), recipes.load(recipe)
     items: list[views.Json] = []
+    read: set[str] = set()
     abstained = 0
     with Library.open(context.obj) as library, progress("Answering") as bar:
-        corpus = library.corpus(date)
-        for made in Engine(library, recipes.load(recipe)).ask(queries, date):
+        corpus = library.corpus(day)
+        for made in Engine(library, chosen).ask(queries, corpus=corpus):
             items.append(views.submission(made, corpus))
             abstained += made.abstained
+            if not made.abstained and corpus.approximate:
+                read |= _documents(made, corpus)
             bar(len(items), len(queries), "")
     write_json(items, out)
-    note(f"{len(items):,} questions, {abstained:,} not answered, written to {out}")
+    note(f"{plural(len(items), 'question')}, {abstained:,} not answered, written to {out}")
+    _note_gaps(corpus, read, day)
 
 
 def _print_hit(rank: int, score: float, passage: Passage, corpus: Corpus) -> None:
@@ -178,12 +188,31 @@ def _print_answer(answer: Answer, corpus: Corpus) -> None:
     for sentence in answer.sentences:
         for citation in sentence.citations:
             say(f"  {citation.passage_id} {citation.start}-{citation.end} {citation.version[:12]}  {sentence.label}")
-    say(f"Confidence that the library answers this: {answer.confidence:.2f}. A draft: check the rules cited.")
+    confidence = min(answer.confidence, 0.99)  # shared words never make it certain
+    say(f"Confidence that the library answers this, by shared wording: {confidence:.2f}")
+    say("A draft: check the rules cited.")
 
 
-def _note_gaps(corpus: Corpus) -> None:
-    if corpus.approximate:
-        note(
-            "approximate: at that date the library has no version in force of: "
-            f"{', '.join(corpus.approximate)}; the last one before it was read"
-        )
+def _inputs(folder: Path, questions: Path, recipe: str) -> list[Path]:
+    """The files that a batch command reads, none of which it may write to."""
+    from responsa.corpus import catalogue
+
+    return [questions, Path(recipe), folder / catalogue.FILE]
+
+
+def _documents(answer: Answer, corpus: Corpus) -> set[str]:
+    """The documents that an answer cites or, without a citation, lists."""
+    cited = [citation.passage_id for sentence in answer.sentences for citation in sentence.citations]
+    ids = cited or [hit.passage_id for hit in answer.ranking.hits]
+    return {passage.document_id for passage in corpus.read(ids).values()}
+
+
+def _note_gaps(corpus: Corpus, read: Iterable[str], day: date | None) -> None:
+    """Say which of the documents read are not in force on the day, and where there is none at all."""
+    if not corpus.versions:
+        note(f"no document is in force on {day}" if day else "the library holds no document: add one with responsa add")
+    for document_id in sorted(set(corpus.approximate).intersection(read)):
+        version = corpus.version(document_id)
+        if version:
+            advice = f"the library has none for {day}" if day else "--as-of DATE reads the law of a day"
+            note(f"note: {document_id}: the version read is {in_force(version)}; {advice}")

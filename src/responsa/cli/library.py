@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from responsa.cli.output import (
     AsOfOption,
     JsonOption,
+    VersionOption,
+    add_row,
+    in_force,
     note,
     parse_date,
+    plural,
     print_json,
     print_table,
     progress,
     say,
     table,
 )
+
+if TYPE_CHECKING:
+    from responsa.corpus.answers import CitationCheck, SavedAnswer
+    from responsa.corpus.library import Library
+    from responsa.corpus.view import Corpus
+    from responsa.views import Json
 
 
 def add(
@@ -73,15 +83,21 @@ def remove(
     json: JsonOption = False,
 ) -> None:
     """Take a document out of the library, all its versions."""
-    from responsa.corpus import library
+    from responsa.corpus import answers, library
     from responsa.engine import prepare
     from responsa.recipe import load
 
     removed = library.remove(context.obj, doc, prepare(load()))
+    with library.Library.open(context.obj) as opened:
+        citing = {document_id: answers.citing(opened.db, document_id) for document_id in removed}
     if json:
         print_json({"removed": list(removed)})
     else:
         say(f"removed: {', '.join(removed)}")
+    for document_id, count in citing.items():
+        if count:
+            verb = "cites" if count == 1 else "cite"
+            note(f"{plural(count, 'saved answer')} {verb} {document_id}; responsa answers lists them")
 
 
 def documents(context: typer.Context, json: JsonOption = False) -> None:
@@ -97,12 +113,15 @@ def documents(context: typer.Context, json: JsonOption = False) -> None:
     if json:
         print_json({"documents": [views.document(state, indexed and state.current) for state in states]})
         return
-    listing = table("document", "title", "valid from", "valid to", "passages", "state", "version", right=("passages",))
+    listing = table(
+        "document", "title", "valid from", "valid to", "passages", "state", "version",
+        right=("passages",), whole=("document", "valid from", "valid to", "passages", "version"),
+    )  # fmt: skip
     for state in states:
         version = state.version
         condition = "current" if state.current else "earlier" if state.live else "replaced"
-        listing.add_row(
-            version.document_id, version.title, str(version.valid_from or ""), str(version.valid_to or ""),
+        add_row(
+            listing, version.document_id, version.title, str(version.valid_from or ""), str(version.valid_to or ""),
             f"{state.passages:,}", condition + (", indexed" if state.current and indexed else ""), version.digest[:12],
         )  # fmt: skip
     print_table(listing)
@@ -112,6 +131,7 @@ def show(
     context: typer.Context,
     doc: Annotated[str, typer.Argument(metavar="DOC", help="A document's id.")],
     as_of: AsOfOption = None,
+    digest: VersionOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print a document in reading order, indented as its clauses are nested."""
@@ -120,16 +140,16 @@ def show(
     from responsa.errors import NotFound, suggestion
 
     with Library.open(context.obj) as library:
-        corpus = library.corpus(parse_date(as_of))
+        corpus = _opened(library, as_of, digest)
         version = corpus.version(doc)
         if version is None:
             known = [each.document_id for each in corpus.versions]
-            raise NotFound(f"no document {doc!r} in force{f' on {as_of}' if as_of else ''}{suggestion(doc, known)}")
+            raise NotFound(f"no document {doc!r}{_where(as_of, digest)}{suggestion(doc, known)}")
         passages = list(corpus.passages(version))
     if json:
         print_json({"version": views.version(version), "passages": [views.passage(passage) for passage in passages]})
         return
-    say(f"{version.title or doc} [{doc}, version {version.digest[:12]}]")
+    say(f"{version.title or doc} [{doc}, version {version.digest[:12]}, {in_force(version)}]")
     depth: dict[str, int] = {}
     for passage in passages:
         depth[passage.id] = depth.get(passage.parent_id or "", -1) + 1
@@ -142,6 +162,7 @@ def passage(
     context: typer.Context,
     passage_id: Annotated[str, typer.Argument(metavar="ID", help="A passage id, as search prints it.")],
     as_of: AsOfOption = None,
+    digest: VersionOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print one passage with its place in the document."""
@@ -150,24 +171,35 @@ def passage(
     from responsa.errors import NotFound
 
     with Library.open(context.obj) as library:
-        corpus = library.corpus(parse_date(as_of))
+        corpus = _opened(library, as_of, digest)
         try:
             found = corpus[passage_id]
         except KeyError:
             raise NotFound(
-                f"no passage {passage_id!r} in force{f' on {as_of}' if as_of else ''}; "
-                "responsa search finds passages by their words"
+                f"no passage {passage_id!r}{_where(as_of, digest)}; responsa search finds passages by their words"
             ) from None
         version = corpus.version(found.document_id)
     assert version is not None  # the passage was found in it
     if json:
         print_json(views.passage(found) | {"version": views.version(version)})
         return
-    say(f"{found.id}  [{version.title or found.document_id}, {found.number}]  version {version.digest[:12]}")
+    say(f"{found.id}  [{version.title or found.document_id}, {found.number}]")
+    say(f"version {version.digest[:12]}, {in_force(version)}")
     if found.path:
         say(" > ".join(found.path))
     say()
     say(found.text)
+
+
+def _opened(library: Library, as_of: str | None, digest: str | None) -> Corpus:
+    if as_of is not None and digest is not None:
+        raise typer.BadParameter("--as-of and --version each choose a version; give one of them")
+    day = parse_date(as_of)
+    return library.corpus(day) if digest is None else library.version(digest)
+
+
+def _where(as_of: str | None, digest: str | None) -> str:
+    return f" in version {digest}" if digest else f" in force on {as_of}" if as_of else ""
 
 
 def verify(context: typer.Context, json: JsonOption = False) -> None:
@@ -191,3 +223,69 @@ def verify(context: typer.Context, json: JsonOption = False) -> None:
         say(f"{len(findings):,} checked, {len(failed):,} failed")
     if failed:
         raise typer.Exit(1)
+
+
+def answers(
+    context: typer.Context,
+    number: Annotated[int | None, typer.Argument(metavar="N", help="The number of an answer to print.")] = None,
+    remove: Annotated[
+        int | None, typer.Option("--remove", metavar="N", help="Remove the answer of this number.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the saved answers and whether their citations still hold; print one, or remove one."""
+    from responsa import views
+    from responsa.corpus import answers as kept
+    from responsa.corpus.library import Library, writer
+    from responsa.errors import NotFound
+
+    if number is not None and remove is not None:
+        raise typer.BadParameter("give the number of an answer to print, or --remove N")
+    with Library.open(context.obj) as library:
+        found = kept.saved(library.db)
+        checks = list(kept.check(library.db))
+    if remove is not None:
+        with writer(context.obj) as db:
+            kept.remove(db, remove)
+        if json:
+            print_json({"removed": remove})
+        else:
+            say(f"removed: answer {remove}")
+        return
+    items = [views.saved(each, [check for check in checks if check.answer == each.number]) for each in found]
+    if number is None:
+        if json:
+            print_json({"answers": [*items]})
+        else:
+            _print_answers(items)
+        return
+    chosen = [item for item in items if item["number"] == number]
+    if not chosen:
+        known = ", ".join(str(each.number) for each in found) or "none"
+        raise NotFound(f"no saved answer {number}; saved are: {known}")
+    if json:
+        print_json(chosen[0])
+    else:
+        _print_saved(found[items.index(chosen[0])], checks)
+
+
+def _print_answers(items: list[dict[str, Json]]) -> None:
+    states = ("holds", "superseded", "broken")
+    listing = table("answer", "asked", "question", *states, right=("answer", *states), whole=("answer", "asked"))
+    for item in items:
+        counts = item["citations"]
+        assert isinstance(counts, dict)
+        cells = [str(item["number"]), str(item["asked_at"])[:10], str(item["question"])]
+        add_row(listing, *cells, *(str(counts[state]) for state in states))
+    print_table(listing)
+
+
+def _print_saved(value: SavedAnswer, checks: list[CitationCheck]) -> None:
+    say(f"Answer {value.number}, {value.asked_at}{f', as of {value.as_of}' if value.as_of else ''}, by {value.recipe}")
+    say(value.question)
+    say()
+    say(value.text)
+    say()
+    for check in checks:
+        if check.answer == value.number:
+            say(f"{check.state}: {check.document_id}, {check.number or check.passage_id}  {check.reason}".rstrip())

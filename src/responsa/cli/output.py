@@ -17,18 +17,28 @@ from responsa.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from responsa.types import Version
     from responsa.views import Json
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 RecipeOption = Annotated[
     str, typer.Option("--recipe", metavar="RECIPE", help="A recipe that ships with Responsa, or a path to one (.toml).")
 ]
+VersionOption = Annotated[
+    str | None, typer.Option("--version", metavar="DIGEST", help="Read this version, named by the start of its digest.")
+]
 AsOfOption = Annotated[
     str | None, typer.Option("--as-of", metavar="DATE", help="Read the law in force on this date (YYYY-MM-DD).")
 ]
 
-# Documents are not to be trusted with the terminal: no escape sequences, no other control characters.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Documents are not to be trusted with the terminal: no escape sequences, no other control characters, nothing that
+# turns the direction of writing.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_ESCAPED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # what json.dumps leaves as it is
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+_WIDEST = 10_000
 
 
 def clean(text: str) -> str:
@@ -48,35 +58,66 @@ def note(text: str) -> None:
 
 def print_json(value: Json) -> None:
     """One JSON document on stdout; numbers that JSON lacks are refused."""
-    typer.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
+    unicode = sys.stdout is not None and sys.stdout.encoding.lower().replace("-", "") == "utf8"
+    text = json.dumps(value, ensure_ascii=not unicode, allow_nan=False, indent=2)
+    typer.echo(_ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def print_table(table: Table) -> None:
-    """A table on stdout, as wide as the terminal or, in a pipe, as its content."""
+    """A table on stdout, as wide as the terminal or, in a pipe or a file, as its content.
+
+    A terminal too narrow for the longest words breaks the lines itself: no id is cut short.
+    """
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else 200, highlight=False).print(table)
+    console = Console(width=_WIDEST, highlight=False)
+    if sys.stdout.isatty():
+        console.width = max(Console().width, console.measure(table).minimum)
+    console.print(table)
 
 
-def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """An empty table; the columns named in ``right`` are flush right."""
+def table(*columns: str, right: tuple[str, ...] = (), whole: tuple[str, ...] = ()) -> Table:
+    """An empty table; the columns named in ``right`` are flush right, those in ``whole`` are not wrapped."""
     from rich import box
     from rich.table import Table
 
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        made.add_column(
+            column,
+            justify="right" if column in right else "left",
+            overflow="ellipsis" if column in whole else "fold",
+            no_wrap=column in whole,
+        )
     return made
 
 
+def add_row(table: Table, *cells: str) -> None:
+    """A row of plain text: nothing in it is taken for rich's markup."""
+    from rich.text import Text
+
+    table.add_row(*(Text(clean(cell)) for cell in cells))
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 document``, ``2 documents``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def in_force(version: Version) -> str:
+    """When a version is in force, in words."""
+    span = [f"{word} {day}" for word, day in (("from", version.valid_from), ("to", version.valid_to)) if day]
+    return f"in force {' '.join(span)}" if span else "in force without dates"
+
+
 def parse_date(text: str | None) -> date | None:
-    """The date in ISO form; InputError otherwise."""
+    """The date in the form YYYY-MM-DD; InputError otherwise."""
     if text is None:
         return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise InputError(f"--as-of: {text!r} is not a date; write it as YYYY-MM-DD") from error
+    if _DATE.fullmatch(text):  # fromisoformat takes week dates and dates without hyphens too
+        with contextlib.suppress(ValueError):
+            return date.fromisoformat(text)
+    raise InputError(f"--as-of: {text!r} is not a date; write it as YYYY-MM-DD")
 
 
 @contextlib.contextmanager
@@ -88,7 +129,7 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total, label: bar.update(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from responsa.cli.output import JsonOption, note, print_json, print_table, say, table
+from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, say, table
 
 if TYPE_CHECKING:
     from responsa.evaluate.agreement import PairedComparison
@@ -48,7 +48,7 @@ def run(
     scored = [ranking.score_run(trec.read_run(path), judgements, wanted) for path in runs]
     summaries = [ranking.summarise(each, seed) for each in scored]
     pairs = [
-        (other, measure, ranking.compare_runs(scored[0], scored[other], measure, seed))
+        (other, measure, ranking.compare_runs(scored[other], scored[0], measure, seed))
         for other in range(1, len(scored))
         for measure in wanted
     ]
@@ -90,16 +90,16 @@ def _print_means(path: Path, scored: RunScores, means: list[Summary], measures: 
     for group in groups:
         rows = {summary.measure: summary.estimate for summary in means if summary.group == group}
         cells = [f"{rows[str(m)].mean:.4f} [{rows[str(m)].low:.3f} {rows[str(m)].high:.3f}]" for m in measures]
-        listing.add_row(group, f"{next(iter(rows.values())).n:,}", *cells)
+        add_row(listing, group, f"{next(iter(rows.values())).n:,}", *cells)
     say(f"{path} ({scored.run})")
     print_table(listing)
     if scored.missing:
         note(
-            f"{path}: {len(scored.missing):,} questions are missing from the run and count as zero: "
+            f"{path}: {plural(len(scored.missing), 'question')} missing from the run and counted as zero: "
             f"{_few(scored.missing)}"
         )
     if scored.unjudged:
-        note(f"{path}: {len(scored.unjudged):,} questions have no gold and are left out: {_few(scored.unjudged)}")
+        note(f"{path}: {plural(len(scored.unjudged), 'question')} without gold left out: {_few(scored.unjudged)}")
     if len(scored.missing) > len(scored.gold) / 2:
         note(f"{path}: most questions are missing; is this the gold for this run?")
 
@@ -110,7 +110,8 @@ def _print_comparisons(runs: list[Path], pairs: list[tuple[int, Measure, PairedC
     listing = table("second run", "measure", "difference", "95 % interval", "p", "better", "worse", "equal")
     for other, measure, result in pairs:
         difference = result.difference
-        listing.add_row(
+        add_row(
+            listing,
             str(runs[other]),
             str(measure),
             f"{difference.mean:+.4f}",

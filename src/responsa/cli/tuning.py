@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from responsa.cli.output import JsonOption, note, print_json, print_table, progress, say, table
+from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, progress, say, table
+
+if TYPE_CHECKING:
+    from responsa.corpus.library import Library
 
 
 def index(
@@ -15,9 +18,13 @@ def index(
     recipe: Annotated[str, typer.Option("--recipe", metavar="RECIPE", help="Build what this recipe needs.")] = "bm25",
     encoder: Annotated[str, typer.Option("--encoder", metavar="NAME", help="Build the vectors of this encoder.")] = "",
 ) -> None:
-    """Build indexes ahead of the first search. What is built stays; a stopped run goes on where it was."""
+    """Build indexes ahead of the first search. What is built stays; a stopped run goes on where it was.
+
+    Indexes that are there are read through, and damaged ones built again.
+    """
     from responsa import recipe as recipes
     from responsa.corpus.library import Library
+    from responsa.errors import StorageError
     from responsa.retrieval import Hybrid
     from responsa.retrieval.vectors import Dense
 
@@ -25,12 +32,30 @@ def index(
     stages = retrieve.stages if isinstance(retrieve, Hybrid) else (retrieve,)
     with Library.open(context.obj) as library, progress("Encoding") as bar:
         corpus = library.corpus()
+        _discard_damaged(library)
         for stage in stages:
             if isinstance(stage, Dense):
                 stage.prepare(corpus, bar)
             else:
                 stage.prepare(corpus)
-    note(f"indexed: {len(corpus.versions):,} documents")
+        if not all(stage.ready(corpus) for stage in stages):
+            raise StorageError(f"{context.obj}: the indexes cannot be written: the folder is read-only")
+    note(f"indexed: {plural(len(corpus.versions), 'document')}")
+
+
+def _discard_damaged(library: Library) -> None:
+    """Delete the indexes of which a byte has changed: what is missing is built again."""
+    import shutil
+
+    from responsa.corpus.artefacts import damage
+    from responsa.corpus.catalogue import storage_errors
+
+    with storage_errors(library.folder):
+        for name in library.artefacts.names():
+            problem = damage(library.artefacts.folder / name)
+            if problem:
+                shutil.rmtree(library.artefacts.folder / name)
+                note(f"damaged, built again where needed: {name} ({problem})")
 
 
 def tune(
@@ -62,6 +87,6 @@ def tune(
         return
     listing = table("weights", str(wanted), right=(str(wanted),))
     for trial in trials[:10]:
-        listing.add_row(", ".join(f"{weight:g}" for weight in trial.weights), f"{trial.value:.4f}")
+        add_row(listing, ", ".join(f"{weight:g}" for weight in trial.weights), f"{trial.value:.4f}")
     print_table(listing)
     say(f"[fuse]\nweights = {[round(weight, 4) for weight in trials[0].weights]}")

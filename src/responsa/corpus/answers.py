@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal
 
+from responsa.errors import NotFound
 from responsa.types import Answer
 
 State = Literal["holds", "superseded", "broken"]
@@ -30,6 +31,18 @@ class CitationCheck:
     number: str
     state: State
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class SavedAnswer:
+    """An answer as it was saved. ``asked_at`` is in UTC, as ISO 8601 text; ``as_of`` the day it was asked for."""
+
+    number: int
+    asked_at: str
+    question: str
+    as_of: date | None
+    recipe: str
+    text: str
 
 
 def save(db: sqlite3.Connection, answer: Answer, recipe: str, as_of: date | None = None) -> int:
@@ -58,6 +71,29 @@ def save(db: sqlite3.Connection, answer: Answer, recipe: str, as_of: date | None
             ),
         )  # fmt: skip
     return int(row[0])
+
+
+def saved(db: sqlite3.Connection) -> list[SavedAnswer]:
+    """Every saved answer, the first saved first."""
+    rows = db.execute("SELECT id, asked_at, question, as_of, recipe, text FROM answers ORDER BY id").fetchall()
+    return [
+        SavedAnswer(number, asked_at, question, date.fromisoformat(as_of) if as_of else None, recipe, text)
+        for number, asked_at, question, as_of, recipe, text in rows
+    ]
+
+
+def remove(db: sqlite3.Connection, number: int) -> None:
+    """Delete a saved answer with its citations. NotFound where there is none of that number."""
+    # As text, which SQLite compares as a number, too: the number given may be larger than it can store.
+    if not db.execute("DELETE FROM answers WHERE id = ? RETURNING id", (str(number),)).fetchall():
+        known = ", ".join(str(row[0]) for row in db.execute("SELECT id FROM answers ORDER BY id")) or "none"
+        raise NotFound(f"no saved answer {number}; saved are: {known}")
+
+
+def citing(db: sqlite3.Connection, document_id: str) -> int:
+    """How many saved answers cite a document, in whichever version."""
+    query = "SELECT count(DISTINCT answer_id) FROM citations WHERE document_id = ?"
+    return int(db.execute(query, (document_id,)).fetchone()[0])
 
 
 def check(db: sqlite3.Connection) -> Iterator[CitationCheck]:

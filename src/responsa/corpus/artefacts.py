@@ -15,16 +15,24 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tokenize import TokenError
+from typing import Any, TypeVar
 
 from responsa.corpus.catalogue import storage_errors
+from responsa.errors import StorageError
 
 MANIFEST = "manifest.json"
 _BUILDING = ".building-"
 _DISCARDED = ".discarded-"
 _STALE = 3600  # seconds without a new file after which a build counts as killed
+_ATTEMPTS = 5  # to open an artefact that a writer may delete between building and opening
+# What numpy raises for a file of the right size with other bytes in it.
+_UNREADABLE = (ValueError, TypeError, EOFError, OverflowError, MemoryError, TokenError)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -34,22 +42,49 @@ class Artefacts:
     folder: Path
     _fallback: list[tempfile.TemporaryDirectory[str]] = field(default_factory=list, repr=False)
 
-    def get(self, name: str, versions: Iterable[str], build: Callable[[Path], None]) -> Path:
+    def get(self, name: str, versions: Iterable[str], build: Callable[[Path], None], *, view: bool = False) -> Path:
         """The folder of artefact ``name``; ``build`` fills a new folder where it is missing or cut short.
 
-        ``versions`` are the digests of the versions it is made from. A writer may delete an artefact that it
-        has replaced at any time: who then finds it missing calls again. StorageError where the disk is full.
+        ``versions`` are the digests of the versions it is made from. ``view`` says that it covers all versions
+        in view: of such only the newest are kept. A writer may delete an artefact that it has replaced at any
+        time: `opened` then asks again. StorageError where the disk is full.
         """
         target = self.folder / name
         if is_whole(target):
             return target
+        inputs = {"versions": sorted(versions), "view": view}
         with storage_errors(self.folder.parent):
             try:
-                return _write(self.folder, name, sorted(versions), build)
+                return _write(self.folder, name, inputs, build)
             except OSError as error:
                 if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                     raise
-            return _write(self._temporary(), name, sorted(versions), build)
+            return _write(self._temporary(), name, inputs, build)
+
+    def opened(self, get: Callable[[], Sequence[Path]], load: Callable[[Sequence[Path]], T]) -> T:
+        """What ``load`` makes of the artefacts that ``get`` returns, got again where a writer has deleted one.
+
+        Artefacts with altered bytes are deleted and built again once. StorageError where they cannot be.
+        """
+        mended = False
+        for _ in range(_ATTEMPTS):
+            folders = get()
+            try:
+                return load(folders)
+            except FileNotFoundError:
+                continue
+            except _UNREADABLE as error:
+                damaged = [folder for folder in folders if damage(folder)]
+                if not damaged:
+                    raise
+                if mended:
+                    raise StorageError(
+                        f"{damaged[0]}: the index is damaged and cannot be built again; delete this folder"
+                    ) from error
+                mended = True
+                for folder in damaged:
+                    _discard(folder)
+        return load(get())
 
     def _temporary(self) -> Path:
         if not self._fallback:
@@ -71,7 +106,7 @@ class Artefacts:
         """Delete what is no longer needed; only the holder of the write lock calls this.
 
         That is artefacts of versions that are not live any more, leftovers of killed builds, and, of artefacts
-        that cover several versions, all but the ``keep`` newest of each kind.
+        that cover a view, all but the ``keep`` newest of each kind.
         """
         if not self.folder.is_dir():
             return
@@ -82,17 +117,17 @@ class Artefacts:
                 if entry.name.startswith(_DISCARDED) or time.time() - _modified(entry) > _STALE:
                     shutil.rmtree(entry, ignore_errors=True)
                 continue
-            inputs = _inputs(entry)
-            if inputs is None or not live.issuperset(inputs):
+            manifest = about(entry)
+            if manifest is None or not live.issuperset(manifest["versions"]):
                 _discard(entry)
-            elif not entry.name.startswith("terms-"):
+            elif manifest["view"]:
                 views.setdefault(entry.name.partition("-")[0], []).append((_modified(entry), entry))
         for entries in views.values():
             for _, entry in sorted(entries, reverse=True)[keep:]:
                 _discard(entry)
 
 
-def _write(folder: Path, name: str, versions: list[str], build: Callable[[Path], None]) -> Path:
+def _write(folder: Path, name: str, inputs: dict[str, object], build: Callable[[Path], None]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / name
     if is_whole(target):
@@ -104,7 +139,7 @@ def _write(folder: Path, name: str, versions: list[str], build: Callable[[Path],
         files = {
             path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in sorted(building.iterdir())
         }
-        manifest = json.dumps({"files": files, "versions": versions}, indent=1, sort_keys=True)
+        manifest = json.dumps({"files": files, **inputs}, indent=1, sort_keys=True)
         (building / MANIFEST).write_text(manifest, encoding="utf-8")
         if target.exists() and not is_whole(target):
             _discard(target)
@@ -163,10 +198,12 @@ def damage(folder: Path) -> str:
     return ""
 
 
-def _inputs(folder: Path) -> list[str] | None:
+def about(folder: Path) -> dict[str, Any] | None:
+    """An artefact's ``versions`` and whether it covers a ``view``; None where there is no manifest to tell."""
     try:
-        return list(json.loads((folder / MANIFEST).read_bytes())["versions"])
-    except (OSError, ValueError, KeyError, TypeError):
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        return {"versions": list(manifest["versions"]), "view": bool(manifest.get("view"))}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

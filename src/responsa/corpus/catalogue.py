@@ -59,7 +59,14 @@ CREATE TABLE citations (
 
 _HEAD = b"SQLite format 3\0"
 _MEND = "restore it from a copy or add the sources anew"
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR_SHORT_READ}
+
+
+def current_of(document: str) -> str:
+    """SQL that selects the version of a document that is read when no date is given."""
+    return (
+        f"SELECT w.id FROM versions w WHERE w.document_id = {document} AND w.live = 1"
+        " ORDER BY coalesce(w.valid_from, '') DESC, w.id DESC LIMIT 1"
+    )
 
 
 @contextlib.contextmanager
@@ -81,7 +88,12 @@ def storage_errors(folder: Path) -> Iterator[None]:
             raise LibraryBusy(
                 f"{folder}: another process is writing to the library; try again when it is done"
             ) from error
-        if code in _DAMAGED:
+        if _is_damage(error, code):
+            if _immutable(folder):
+                raise StorageError(
+                    f"{folder / FILE}: cannot be read ({error}): the library is being changed by another user; try"
+                    f" again, and if it stays so, {_MEND}"
+                ) from error
             raise StorageError(f"{folder / FILE}: damaged ({error}); {_MEND}") from error
         if code is not None and code & 0xFF == sqlite3.SQLITE_IOERR:
             raise StorageError(
@@ -99,6 +111,22 @@ def storage_errors(folder: Path) -> Iterator[None]:
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG, errno.EIO):
             raise StorageError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error
         raise
+
+
+def _is_damage(error: sqlite3.DatabaseError, code: int | None) -> bool:
+    if code is None:  # Python's own: a text in the file is not UTF-8
+        return str(error).startswith("Could not decode")
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or code == sqlite3.SQLITE_IOERR_SHORT_READ
+
+
+def _immutable(folder: Path) -> bool:
+    """Whether the catalogue is opened as a file that nobody changes.
+
+    On read-only media SQLite cannot make the shared-memory file that WAL readers use. Without a pending
+    write-ahead log the file is complete in itself and can be read as it is.
+    """
+    log = folder / (FILE + "-wal")
+    return not os.access(folder, os.W_OK) and not (log.exists() and log.stat().st_size)
 
 
 def refuse_strangers(folder: Path) -> None:
@@ -153,12 +181,7 @@ def connect(folder: Path, *, writable: bool) -> sqlite3.Connection:
 def _open(folder: Path, *, writable: bool) -> sqlite3.Connection:
     uri = (folder / FILE).resolve().as_uri()
     if not writable:
-        uri += "?mode=ro"
-        # On read-only media SQLite cannot make the shared-memory file that WAL readers use. Without a
-        # pending write-ahead log the file is complete in itself and can be read as it is.
-        log = folder / (FILE + "-wal")
-        if not os.access(folder, os.W_OK) and not (log.exists() and log.stat().st_size):
-            uri += "&immutable=1"
+        uri += "?mode=ro&immutable=1" if _immutable(folder) else "?mode=ro"
     with (folder / FILE).open("rb") as file:
         head = file.read(len(_HEAD))
     if head not in (_HEAD, b""):  # a very short file SQLite would take for an empty one, and overwrite

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from responsa.corpus import catalogue, readers
+from responsa.corpus.listing import Found, absolute, printable, storable, vanished
 from responsa.errors import InputError, ReadError
 from responsa.text import digest
 from responsa.types import Edition, Source
@@ -35,9 +36,9 @@ class FileReport:
 class AddReport:
     """What became of every file found.
 
-    ``skipped`` are files in a folder that no reader knows, ``missing`` are sources of the library that
-    have vanished from the folders given (their documents stay until removed), ``interrupted`` says that
-    Ctrl-C ended the reading before the last file.
+    ``skipped`` are files in a folder that no reader knows, links to folders and other libraries, ``missing``
+    are sources of the library that have vanished from the folders given (their documents stay until removed),
+    ``interrupted`` says that Ctrl-C ended the reading before the last file, or the indexing.
     """
 
     files: tuple[FileReport, ...]
@@ -56,38 +57,6 @@ class AddReport:
         return tuple(file for file in self.files if file.status == "refused")
 
 
-@dataclass(frozen=True)
-class Found:
-    """Files to read, in order; files without a reader; the folders they were found in."""
-
-    files: tuple[Path, ...]
-    skipped: tuple[str, ...]
-    folders: tuple[Path, ...]
-
-
-def expand(sources: Sequence[Path]) -> Found:
-    """The files below the given paths: folders are walked in name order, hidden entries left out."""
-    if not sources:
-        raise InputError("nothing to add: name at least one file or folder")
-    files: dict[Path, None] = {}
-    skipped: list[str] = []
-    folders: list[Path] = []
-    for source in sources:
-        path = source.absolute()
-        if not path.is_dir():
-            files[path] = None
-            continue
-        folders.append(path)
-        for entry in sorted(path.rglob("*")):
-            if any(part.startswith(".") for part in entry.relative_to(path).parts) or entry.is_dir():
-                continue
-            if entry.suffix.lower() in readers.SUFFIXES:
-                files[entry] = None
-            else:
-                skipped.append(_printable(entry))
-    return Found(tuple(files), tuple(skipped), tuple(folders))
-
-
 def take(db: sqlite3.Connection, found: Found, progress: Callable[[int, int, str], None] | None) -> AddReport:
     """Read the files into an open transaction."""
     reports: list[FileReport] = []
@@ -99,6 +68,7 @@ def take(db: sqlite3.Connection, found: Found, progress: Callable[[int, int, str
             reports.append(_take_file(db, path))
     except KeyboardInterrupt:
         interrupted = True
+    reports += [FileReport(name, "refused", reason=reason) for name, reason in found.refused]
     return AddReport(tuple(reports), found.skipped, _missing(db, found), interrupted)
 
 
@@ -108,7 +78,7 @@ def _take_file(db: sqlite3.Connection, path: Path) -> FileReport:
     try:
         report = _read_file(db, path)
     except InputError as error:
-        report = FileReport(_printable(path), "refused", reason=_without_path(str(error), path))
+        report = FileReport(printable(path), "refused", reason=_without_path(str(error), path))
         db.execute("ROLLBACK TO file")
     except BaseException:
         if db.in_transaction:  # a full disk ends it
@@ -120,7 +90,7 @@ def _take_file(db: sqlite3.Connection, path: Path) -> FileReport:
 
 
 def _read_file(db: sqlite3.Connection, path: Path) -> FileReport:
-    name = _printable(path)
+    name = printable(path)
     if name != str(path):
         raise ReadError(f"{path}: its name is not valid Unicode; rename it")
     known = db.execute("SELECT id, size, mtime_ns, sha256 FROM sources WHERE path = ?", (name,)).fetchone()
@@ -132,8 +102,8 @@ def _read_file(db: sqlite3.Connection, path: Path) -> FileReport:
             return FileReport(name, "unchanged")
         with path.open("rb") as file:
             source = Source(name, status.st_size, status.st_mtime_ns, hashlib.file_digest(file, "sha256").hexdigest())
-    except OSError as error:
-        raise ReadError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise ReadError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if known and known[3] == source.sha256:
         db.execute("UPDATE sources SET mtime_ns = ? WHERE id = ?", (source.mtime_ns, known[0]))
         return FileReport(str(path), "unchanged")
@@ -195,8 +165,9 @@ def _refuse_rival(db: sqlite3.Connection, edition: Edition, version_digest: str,
         (edition.document_id, _iso(edition.valid_from), source_id),
     ).fetchall()
     for rival_id, rival, version_id, rival_digest in rivals:
-        if not Path(rival).exists():
+        if vanished(rival):
             db.execute("DELETE FROM holdings WHERE source_id = ? AND version_id = ?", (rival_id, version_id))
+            _forget_content(db, [rival_id])  # should it come back, it is read again
         elif rival_digest != version_digest:
             raise ReadError(
                 f"{path}: document {edition.document_id!r} with valid_from {edition.valid_from or 'not given'} is"
@@ -264,35 +235,74 @@ def _refuse_foreign_ids(db: sqlite3.Connection, edition: Edition, path: Path) ->
 def mark_current(db: sqlite3.Connection, document_id: str) -> None:
     """Of a document's live versions, the one with the latest ``valid_from`` (then the last added) is current."""
     db.execute("UPDATE versions SET current = 0 WHERE document_id = ?", (document_id,))
-    db.execute(
-        "UPDATE versions SET current = 1 WHERE id = (SELECT id FROM versions WHERE document_id = ? AND live = 1"
-        " ORDER BY coalesce(valid_from, '') DESC, id DESC LIMIT 1)",
-        (document_id,),
-    )
+    db.execute(f"UPDATE versions SET current = 1 WHERE id = ({catalogue.current_of('?')})", (document_id,))
 
 
 def remove(db: sqlite3.Connection, name: str) -> tuple[str, ...]:
-    """Delete the documents that ``name`` (a document id or a source's path) stands for; return their ids."""
-    rows = db.execute(
-        "SELECT document_id FROM versions WHERE document_id = ? UNION"
-        " SELECT v.document_id FROM versions v JOIN holdings h ON h.version_id = v.id"
-        " JOIN sources s ON s.id = h.source_id WHERE s.path = ?",
-        (name, str(Path(name).absolute())),
-    ).fetchall()
-    for (document_id,) in rows:
-        db.execute("DELETE FROM versions WHERE document_id = ?", (document_id,))
+    """Delete what ``name`` stands for: a document with all its versions, or what the source of that path holds.
+
+    What another source holds too stays, and so does a document's history that came from another one of its
+    sources. Returns the ids of the documents that have lost a version or a source.
+    """
+    documents = set()
+    if db.execute("SELECT 1 FROM versions WHERE document_id = ?", (storable(name),)).fetchone():
+        documents.add(storable(name))
+        _remove_document(db, storable(name))
+    source = db.execute("SELECT id FROM sources WHERE path = ?", (printable(absolute(Path(name))),)).fetchone()
+    if source:
+        documents.update(_remove_held(db, source[0]))
     db.execute(
         "DELETE FROM sources WHERE id NOT IN (SELECT source_id FROM holdings"
         " UNION SELECT source_id FROM versions WHERE source_id IS NOT NULL)"
     )
-    return tuple(sorted(row[0] for row in rows))
+    return tuple(sorted(documents))
+
+
+def _remove_document(db: sqlite3.Connection, document_id: str) -> None:
+    held = "SELECT h.source_id FROM holdings h JOIN versions v ON v.id = h.version_id WHERE v.document_id = ?"
+    _forget_content(db, [row[0] for row in db.execute(held, (document_id,))])
+    db.execute("DELETE FROM versions WHERE document_id = ?", (document_id,))
+
+
+def _remove_held(db: sqlite3.Connection, source_id: int) -> list[str]:
+    """Drop what a source holds; returns the ids of the documents."""
+    holders = "SELECT h.source_id FROM holdings h JOIN versions o ON o.id = h.version_id"
+    rows = db.execute(
+        "SELECT v.id, v.document_id FROM versions v JOIN holdings h ON h.version_id = v.id WHERE h.source_id = ?",
+        (source_id,),
+    ).fetchall()
+    documents = sorted({document_id for _, document_id in rows})
+    db.execute("DELETE FROM holdings WHERE source_id = ?", (source_id,))
+    _forget_content(db, [source_id])
+    for document_id in documents:
+        db.execute(
+            "DELETE FROM versions WHERE document_id = ? AND id NOT IN (SELECT version_id FROM holdings)"
+            " AND (id IN (SELECT value FROM json_each(?)) OR source_id IS NULL OR source_id NOT IN"
+            f" ({holders} WHERE o.document_id = ?))",
+            (document_id, json.dumps([version_id for version_id, _ in rows]), document_id),
+        )
+        db.execute(
+            "UPDATE versions SET source_id = (SELECT h.source_id FROM holdings h WHERE h.version_id = versions.id)"
+            " WHERE document_id = ? AND source_id = ?",
+            (document_id, source_id),
+        )
+        mark_current(db, document_id)
+    return documents
+
+
+def _forget_content(db: sqlite3.Connection, source_ids: Sequence[int]) -> None:
+    """What the sources hold is not all in the library any more: they are read again when they are added again."""
+    db.execute(
+        "UPDATE sources SET size = -1, mtime_ns = 0, sha256 = '' WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(source_ids)),),
+    )
 
 
 def _missing(db: sqlite3.Connection, found: Found) -> tuple[str, ...]:
     missing = []
     holding = "SELECT DISTINCT s.path FROM sources s JOIN holdings h ON h.source_id = s.id ORDER BY s.path"
     for (path,) in db.execute(holding):
-        if any(Path(path).is_relative_to(folder) for folder in found.folders) and not Path(path).exists():
+        if any(Path(path).is_relative_to(folder) for folder in found.folders) and vanished(path):
             missing.append(path)
     return tuple(missing)
 
@@ -303,11 +313,6 @@ def _iso(day: date | None) -> str | None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _printable(path: Path) -> str:
-    """The path as text that can be stored and printed: bytes of it that are not UTF-8 are escaped."""
-    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _without_path(message: str, path: Path) -> str:

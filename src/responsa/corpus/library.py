@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from responsa.corpus import catalogue, intake
+from responsa.corpus import catalogue, intake, listing
 from responsa.corpus.artefacts import Artefacts
 from responsa.corpus.view import Corpus, open_view
 from responsa.errors import LibraryBusy, LibraryError, NotFound, suggestion
@@ -65,6 +65,22 @@ class Library:
         """What is in force at a date; without one, the newest version of each document."""
         with catalogue.storage_errors(self.folder):
             return open_view(self.db, self.artefacts, as_of)
+
+    def version(self, digest_prefix: str) -> Corpus:
+        """A corpus of one version, also of one that has been replaced, named by the first characters of its digest.
+
+        NotFound where there is none of that digest, or several.
+        """
+        query = f"SELECT v.id, {catalogue.VERSION_COLUMNS} FROM versions v WHERE substr(digest, 1, ?) = ? ORDER BY v.id"
+        with catalogue.storage_errors(self.folder):
+            rows = self.db.execute(query, (len(digest_prefix), digest_prefix)).fetchall() if digest_prefix else []
+        if not rows:
+            raise NotFound(f"no version {digest_prefix!r} in {self.folder}; responsa documents lists them")
+        if len(rows) > 1:
+            several = ", ".join(f"{row[2][: len(digest_prefix) + 8]} of {row[1]}" for row in rows[:5])
+            raise NotFound(f"version {digest_prefix!r} may be one of several: {several}; give more of its characters")
+        version = catalogue.version_of(rows[0][1:])
+        return Corpus(self.db, (rows[0][0],), (version,), (), self.artefacts)
 
     def documents(self) -> list[DocumentState]:
         """Every version of every document, by document id, then the earliest first."""
@@ -129,9 +145,9 @@ def add(
 
     ``prepare`` builds the indexes for the new state before it becomes visible. Files that cannot be read
     are refused one by one and listed in the report; the others go in. Ctrl-C stops after the file at hand:
-    what was read until then is kept.
+    what was read until then is kept. While the indexes are built, it leaves them to the next search.
     """
-    found = intake.expand(sources)
+    found = listing.expand(sources, folder)
     artefacts = Artefacts(folder / "artefacts")
     changed = True
     try:
@@ -139,7 +155,10 @@ def add(
             report = intake.take(db, found, progress)
             changed = report.changed_anything
             if changed:
-                prepare(open_view(db, artefacts, None))
+                try:
+                    prepare(open_view(db, artefacts, None))
+                except KeyboardInterrupt:
+                    report = replace(report, interrupted=True)
     finally:
         if changed:
             _tidy(folder, artefacts)
@@ -147,9 +166,10 @@ def add(
 
 
 def remove(folder: Path, name: str, prepare: Callable[[Corpus], None]) -> tuple[str, ...]:
-    """Take a document out, all versions of it; ``name`` is a document id or the path of a source.
+    """Take out a document, all versions of it, or what a source holds and no other does.
 
-    Returns the document ids removed. NotFound, with a suggestion, where there is none.
+    ``name`` is a document id or the path of a source. Returns the ids of the documents concerned. NotFound, with
+    a suggestion, where there is none.
     """
     catalogue.connect(folder, writable=False).close()
     artefacts = Artefacts(folder / "artefacts")

@@ -100,7 +100,7 @@ def _rulebook(text: str, stem: str, fail: Fail) -> tuple[Edition, ...]:
         if given is None
         else f"line {given[0]}: document"
     )
-    document_id = _usable(stem if given is None else given[1], where, fail)
+    document_id = _usable(_id_of(stem) if given is None else given[1], where, fail)
     dates = {key: _date(*keys[key], key, fail) for key in ("valid_from", "valid_to") if key in keys}
     start, end = dates.get("valid_from"), dates.get("valid_to")
     if start and end and end < start:
@@ -208,7 +208,9 @@ def _passages(text: str, stem: str, fail: Fail) -> tuple[Edition, ...]:
 def _row_passage(row: Mapping[str, object], place: str, stem: str, fail: Fail) -> Passage:
     passage_id = _id(row, "id", place, fail)
     text = _string(row, "text", place, fail)
-    document = _id(row, "document", place, fail) if "document" in row else _usable(stem, "the file's name", fail)
+    document = (
+        _id(row, "document", place, fail) if "document" in row else _usable(_id_of(stem), "the file's name", fail)
+    )
     number = _string(row, "number", place, fail) if "number" in row else passage_id
     title = _string(row, "title", place, fail) if "title" in row else ""
     parent = None if row.get("parent") is None else _id(row, "parent", place, fail)
@@ -308,6 +310,11 @@ def _id(row: Mapping[str, object], key: str, place: str, fail: Fail) -> str:
     if key in row and not isinstance(value, str):
         fail(f"{place}.{key} is {_article(value)}, not a string or a whole number")
     return _usable(_string(row, key, place, fail), f"{place}.{key}", fail)
+
+
+def _id_of(stem: str) -> str:
+    """The id of a document that is named after its file."""
+    return re.sub(r"\s+", "_", stem)
 
 
 def _usable(value: str, where: str, fail: Fail) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Any
 
 from responsa.corpus.artefacts import Artefacts
-from responsa.corpus.catalogue import PASSAGE_COLUMNS, VERSION_COLUMNS, passage_of, version_of
+from responsa.corpus.catalogue import PASSAGE_COLUMNS, VERSION_COLUMNS, passage_of, storage_errors, version_of
 from responsa.text import digest, normalise
 from responsa.types import Passage, Version
 
@@ -23,8 +23,9 @@ _IN_VIEW = "p.version_id IN (SELECT value FROM json_each(?))"
 class Corpus(Mapping[str, Passage]):
     """A read-only mapping from passage id to `Passage` over one version of each document.
 
-    Iterates in reading order, documents in the order added. Versions never change, so what is read here
-    stays the same while another process adds; only `remove` takes a document away.
+    Iterates in reading order, documents by when the version in view was first added: a changed document comes
+    after the others. Versions never change, so what is read here stays the same while another process adds; only
+    `remove` takes a document away. StorageError where the catalogue is damaged.
     """
 
     _db: sqlite3.Connection = field(repr=False)
@@ -43,12 +44,14 @@ class Corpus(Mapping[str, Passage]):
         return json.dumps(self._rows)
 
     def __len__(self) -> int:
-        query = f"SELECT count(*) FROM passages p WHERE {_IN_VIEW}"
-        return int(self._db.execute(query, (self._view,)).fetchone()[0])
+        ((number,),) = self._rows_of(f"SELECT count(*) FROM passages p WHERE {_IN_VIEW}", self._view)
+        return int(number)
 
     def __iter__(self) -> Iterator[str]:
         query = f"SELECT p.passage_id FROM passages p WHERE {_IN_VIEW} ORDER BY p.version_id, p.ordinal"
-        return (row[0] for row in self._db.execute(query, (self._view,)))
+        with storage_errors(self.artefacts.folder.parent):
+            for row in self._db.execute(query, (self._view,)):
+                yield row[0]
 
     def __getitem__(self, passage_id: str) -> Passage:
         return self.read([passage_id])[passage_id]
@@ -114,10 +117,14 @@ class Corpus(Mapping[str, Passage]):
             "SELECT p.passage_id, p.ordinal FROM passages p"
             f" WHERE p.passage_id IN (SELECT value FROM json_each(?)) AND {_IN_VIEW}"
         )
-        return dict(self._db.execute(query, (json.dumps(list(ids)), self._view)).fetchall())
+        return dict(self._rows_of(query, json.dumps(list(ids)), self._view))
 
     def _select(self, where: str, *parameters: object) -> list[Passage]:
-        return [passage_of(row) for row in self._db.execute(_JOIN + where, parameters)]
+        return self._rows_of(_JOIN + where, *parameters, make=passage_of)
+
+    def _rows_of(self, query: str, *parameters: object, make: Callable[[Any], Any] = tuple) -> list[Any]:
+        with storage_errors(self.artefacts.folder.parent):
+            return [make(row) for row in self._db.execute(query, parameters)]
 
 
 def open_view(db: sqlite3.Connection, artefacts: Artefacts, as_of: date | None) -> Corpus:
@@ -125,7 +132,8 @@ def open_view(db: sqlite3.Connection, artefacts: Artefacts, as_of: date | None) 
 
     A version without ``valid_from`` is in force from the beginning. Where the version chosen had ended
     before the date, the document is listed as ``approximate``: the library has a gap there. Without a
-    date the newest version of each document is in view.
+    date the newest version of each document is in view, and ``approximate`` lists those of which it is not
+    in force today: it begins later or has ended.
     """
     query = f"SELECT v.id, {VERSION_COLUMNS} FROM versions v WHERE v.live = 1"
     if as_of is None:
@@ -137,7 +145,10 @@ def open_view(db: sqlite3.Connection, artefacts: Artefacts, as_of: date | None) 
             latest[row[1]] = row
         rows = sorted(latest.values(), key=lambda row: row[0])
     versions = tuple(version_of(row[1:]) for row in rows)
+    day = as_of or date.today()
     approximate = tuple(
-        version.document_id for version in versions if as_of and version.valid_to and version.valid_to < as_of
+        version.document_id
+        for version in versions
+        if (version.valid_from or day) > day or (version.valid_to or day) < day
     )
     return Corpus(db, tuple(row[0] for row in rows), versions, approximate, artefacts)

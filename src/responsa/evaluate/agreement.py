@@ -59,7 +59,7 @@ def paired_test(a: Sequence[float], b: Sequence[float], seed: int = 0) -> Paired
 
     The interval is the bootstrap of the mean difference. The p-value is that of a permutation test of the
     mean difference in which each pair may be swapped: exact up to 13 pairs that differ, sampled beyond;
-    1 where no pair differs. ValueError for different lengths, no values or a value that is not finite.
+    1 where no pair differs, or a single one. ValueError for different lengths, no values or a value that is not finite.
     """
     first, second = _finite(a), _finite(b)
     if first.size != second.size:
@@ -98,7 +98,7 @@ def _resampled_means(sample: _Array, seed: int, resamples: int) -> _Array:
 def _permutation_p(first: _Array, second: _Array, seed: int) -> float:
     """Two-sided p of the mean difference. Equal pairs cannot change it and are left out."""
     differs = first != second
-    if not differs.any():
+    if differs.sum() < 2:  # scipy refuses a single pair; swapped or not, its difference is as large
         return 1.0
     try:
         from scipy.stats import permutation_test

@@ -6,7 +6,6 @@ assembled from per-version term lists, so that a changed document costs the anal
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,17 +19,16 @@ from responsa.analysis import Analysed, Analysis, Rarity, Terms, stemmers, windo
 from responsa.corpus.artefacts import is_whole
 from responsa.corpus.tree import surroundings
 from responsa.corpus.view import Corpus
-from responsa.errors import RecipeError, suggestion
+from responsa.errors import NotFound, RecipeError, suggestion
 from responsa.retrieval import postings
 from responsa.retrieval.postings import FORMAT, Floats, Idf, Ints, Strings, map_array
 from responsa.text import digest
-from responsa.types import Query, Ranking, Run, Version
+from responsa.types import Passage, Query, Ranking, Run, Version
 
 if TYPE_CHECKING:
     import bm25s
 
 _GROUP = 64  # scores whose maximum is looked at first
-_ATTEMPTS = 5  # to open an index that a writer may delete between building and opening
 
 
 def idf_lucene(df: Ints, n: int) -> Floats:
@@ -103,14 +101,14 @@ class BM25:
     def prepare(self, corpus: Corpus) -> Path:
         """Build the index of the corpus where it is missing; returns its folder."""
         digests = [version.digest for version in corpus.versions]
-        return corpus.artefacts.get(self._name(corpus), digests, lambda folder: self._build(corpus, folder))
+        return corpus.artefacts.get(self._name(corpus), digests, lambda folder: self._build(corpus, folder), view=True)
 
     def ready(self, corpus: Corpus) -> bool:
         """Whether the index of the corpus is built and whole."""
         return is_whole(corpus.artefacts.folder / self._name(corpus))
 
     def _name(self, corpus: Corpus) -> str:
-        return "bm25-" + digest([FORMAT, repr(self), corpus.digest])[:24]
+        return "bm25-" + digest([FORMAT, repr(self), self.analysis.fingerprint, corpus.digest])[:24]
 
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
         """The best ``k`` passages for each query, raw scores; passages that share no term with it are left out."""
@@ -127,13 +125,15 @@ class BM25:
         return self._index(corpus).rarity
 
     def _index(self, corpus: Corpus) -> Index:
-        for _ in range(_ATTEMPTS):
-            with contextlib.suppress(FileNotFoundError):
-                return load(self.prepare(corpus))
-        return load(self.prepare(corpus))
+        return corpus.artefacts.opened(lambda: [self.prepare(corpus)], lambda folders: load(folders[0]))
 
     def _build(self, corpus: Corpus, folder: Path) -> None:
-        parts = [postings.load_terms(self._terms(corpus, version)) for version in corpus.versions]
+        def terms(version: Version) -> postings.TermList:
+            return corpus.artefacts.opened(
+                lambda: [self._terms(corpus, version)], lambda folders: postings.load_terms(folders[0])
+            )
+
+        parts = [terms(version) for version in corpus.versions]
         scale = self.k1 + 1 if self.variant == "atire" else 1.0
 
         def gain(tf: Floats, length: Floats, mean_length: float) -> Floats:
@@ -143,12 +143,12 @@ class BM25:
 
     def _terms(self, corpus: Corpus, version: Version) -> Path:
         """The folder with the version's term list, made where it is missing."""
-        analysis = digest([FORMAT, repr(self.analysis), self.context_weight, self.window, self.overlap])[:12]
+        analysis = digest([FORMAT, self.analysis.fingerprint, self.context_weight, self.window, self.overlap])[:12]
         name = f"terms-{analysis}-{version.digest[:24]}"
         return corpus.artefacts.get(name, [version.digest], lambda folder: self._analyse(corpus, version, folder))
 
     def _analyse(self, corpus: Corpus, version: Version, folder: Path) -> None:
-        passages = list(corpus.passages(version))
+        passages = present(corpus, version)
         ids: list[str] = []
         owners: list[int] = []
         texts: list[str] = []
@@ -163,6 +163,17 @@ class BM25:
             ids.append(passage.id)
         rows = postings.Rows(self.analysis(texts), self.analysis(around), self.context_weight)
         postings.write_terms(ids, owners, rows, folder)
+
+
+def present(corpus: Corpus, version: Version) -> list[Passage]:
+    """The passages of a version that is to be indexed. NotFound where another process has removed it since.
+
+    An index of nothing would be kept under the version's digest, and the document, added again, never be found.
+    """
+    passages = list(corpus.passages(version))
+    if not passages:
+        raise NotFound(f"document {version.document_id!r} was removed while it was being read; ask again")
+    return passages
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from responsa.corpus.view import Corpus
 from responsa.errors import RecipeError
 from responsa.models import Encoder, Vectors
 from responsa.models.load import load_encoder
-from responsa.retrieval.bm25 import best
+from responsa.retrieval.bm25 import best, present
 from responsa.retrieval.postings import Strings, map_array, write_strings
 from responsa.text import digest
 from responsa.types import Query, Ranking, Run, Version
@@ -47,7 +47,7 @@ class Dense:
         """The best ``k`` passages for each query, raw scores (dot products)."""
         model = load_encoder(self.encoder)
         asked = model.encode([f"{query.text} {query.background}".strip() for query in queries], "query")
-        index = open_view(tuple(self._paths(corpus, model)))
+        index = corpus.artefacts.opened(lambda: self._paths(corpus, model), lambda paths: open_view(tuple(paths)))
         rankings = {}
         for start in range(0, len(queries), _CHUNK):
             scores = index.scores(asked[start : start + _CHUNK])
@@ -87,7 +87,7 @@ class Dense:
         ids: list[str] = []
         owners: list[int] = []
         texts: list[str] = []
-        for passage in corpus.passages(version):
+        for passage in present(corpus, version):
             if passage.text.strip():
                 for window in windows(passage.text, self.window, self.overlap):
                     owners.append(len(ids))
