@@ -64,14 +64,14 @@ def print_table(corpus: Corpus) -> None:
 def shares(asked: list[Query], corpus: Corpus) -> np.ndarray:
     """Both shares that the confidence is made of, a row for each question."""
     retriever = BM25()
-    run, rarity = retriever(asked, corpus, 100), retriever.rarity(corpus)
+    run, idf = retriever(asked, corpus, 100), retriever.idf(corpus)
     # The logit of the confidence with one weight 1 and nothing else is that share.
     logit = np.zeros((len(asked), 2))
     for column, stage in enumerate(
         (TermCoverage(words=1, bigrams=0, bias=0), TermCoverage(words=0, bigrams=1, bias=0))
     ):
         for row, query in enumerate(asked):
-            confidence = stage(query, run.rankings[query.id], corpus, rarity)
+            confidence = stage(query, run.rankings[query.id], corpus, idf)
             logit[row, column] = np.log(confidence / (1 - confidence)) if confidence else 0.0
     return logit
 

@@ -30,9 +30,9 @@ def corpus(corpus_of):
     )
 
 
-def confidence(corpus, question, ids, rarity=alike, **parameters):
+def confidence(corpus, question, ids, idf=alike, **parameters):
     ranking = Ranking.of("q", [(name, 1 - n / 100) for n, name in enumerate(ids)])
-    return TermCoverage(**parameters)(Query("q", question), ranking, corpus, rarity)
+    return TermCoverage(**parameters)(Query("q", question), ranking, corpus, idf)
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_words_of_asking_do_not_count(corpus):
 
 
 def test_rare_words_weigh_more(corpus):
-    rarity = BM25().rarity(corpus)
+    idf = BM25().idf(corpus)
     # "zebra" is in no passage and weighs most; "report" is in two and weighs least.
-    known, unknown = (confidence(corpus, text, "a", rarity) for text in ("report ferries", "report zebra"))
+    known, unknown = (confidence(corpus, text, "a", idf) for text in ("report ferries", "report zebra"))
     assert known > 0.5 > unknown
 
 

@@ -205,7 +205,7 @@ def test_an_empty_corpus(library_of):
     before = library.corpus(date(2020, 1, 1))
     assert len(before) == 0
     assert search(BM25(), before, "bank") == {}
-    assert BM25().rarity(before)(np.array([1, 2], dtype=np.uint64)).tolist() == pytest.approx([log(2), log(2)])
+    assert BM25().idf(before)(np.array([1, 2], dtype=np.uint64)).tolist() == pytest.approx([log(2), log(2)])
 
 
 def test_unicode(corpus_of):
@@ -295,9 +295,9 @@ def test_rarity_weighs_words_and_takes_unknown_ones_for_the_rarest(three):
     terms = retriever.analysis(["bank loss zebra"])[0].words
     # Lucene's idf, whatever the variant: df 2, 1 and 0 of 3.
     expected = pytest.approx([BANK, LOSS, log(1 + 3.5 / 0.5)])
-    assert retriever.rarity(three)(terms).tolist() == expected
-    assert BM25(**PLAIN, variant="atire").rarity(three)(terms).tolist() == expected
-    assert retriever.rarity(three)(terms[:0]).tolist() == []
+    assert retriever.idf(three)(terms).tolist() == expected
+    assert BM25(**PLAIN, variant="atire").idf(three)(terms).tolist() == expected
+    assert retriever.idf(three)(terms[:0]).tolist() == []
 
 
 @pytest.mark.parametrize("upgraded", ["stemmer", "stop words"])

@@ -91,7 +91,7 @@ def test_an_answer(system, sample_library):
     for sentence in answer.sentences:
         (citation,) = sentence.citations
         stored = corpus[citation.passage_id].text[citation.start : citation.end]
-        assert tidy(stored) == sentence.text == answer.text[sentence.start : sentence.end]
+        assert tidy(stored) == sentence.text == answer.text[sentence.answer_start : sentence.answer_end]
         assert f"{sentence.text} [Anti-Money Laundering Rules, " in answer.text
 
 

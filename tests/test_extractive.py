@@ -40,7 +40,7 @@ def rules(corpus_of):
 def answer(corpus, question, ids, **parameters):
     """The answer from the given passages, best first."""
     kept = Ranking.of("q", [(name, 1 - n / 100) for n, name in enumerate(ids)], "minmax")
-    made = Extractive(**parameters)(Query("q", question), kept, corpus, BM25().rarity(corpus), 0.75)
+    made = Extractive(**parameters)(Query("q", question), kept, corpus, BM25().idf(corpus), 0.75)
     check(made, corpus)
     assert (made.ranking, made.confidence, made.abstained) == (kept, 0.75, False)
     return made
@@ -50,15 +50,15 @@ def check(made, corpus):
     """What holds of every answer."""
     before = 0
     for sentence in made.sentences:
-        assert sentence.text == made.text[sentence.start : sentence.end] != ""
-        assert sentence.start >= before
-        before = sentence.end
+        assert sentence.text == made.text[sentence.answer_start : sentence.answer_end] != ""
+        assert sentence.answer_start >= before
+        before = sentence.answer_end
         marks = ""
         for citation in sentence.citations:
             passage = corpus[citation.passage_id]
             version = corpus.version(passage.document_id)
             assert citation.version == version.digest
-            assert (citation.answer_start, citation.answer_end) == (sentence.start, sentence.end)
+            assert (citation.answer_start, citation.answer_end) == (sentence.answer_start, sentence.answer_end)
             assert 0 <= citation.start < citation.end <= len(passage.text)
             stored = passage.text[citation.start : citation.end]
             assert stored == stored.strip()
@@ -66,7 +66,7 @@ def check(made, corpus):
             if stored.isascii() and not re.search(r"\s\s|[^\S ]", stored):
                 assert sentence.text == stored
             marks += " " + cite(passage, version.title)
-        assert made.text[sentence.end :].startswith(marks)
+        assert made.text[sentence.answer_end :].startswith(marks)
         assert sentence.grounding == 1.0
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from responsa.text import digest, normalise
 
 Terms = npt.NDArray[np.uint64]
-Rarity = Callable[[Terms], npt.NDArray[np.float64]]
+Idf = Callable[[Terms], npt.NDArray[np.float64]]
 """The weight of each term: its inverse document frequency in a corpus, above all others for one it does not hold."""
 
 _WORD = re.compile(r"\w+")

@@ -68,19 +68,17 @@ class Engine:
         """An answer to each query, in the order asked, as soon as it is ready."""
         _refuse_repeated(queries)
         corpus = self.library.corpus(as_of) if corpus is None else corpus
-        rarity = _words_of(self.recipe).rarity(corpus)
+        idf = _words_of(self.recipe).idf(corpus)
         for start in range(0, len(queries), _BATCH):
             batch = queries[start : start + _BATCH]
             run = self.recipe.retrieve(batch, corpus, DEPTH)
             for query in batch:
                 ranking = run.rankings[query.id]
-                confidence = self.recipe.abstain(query, ranking, corpus, rarity)
+                confidence = self.recipe.abstain(query, ranking, corpus, idf)
                 if not ranking.hits or confidence < self.recipe.abstain.least:
                     yield _abstain(query, ranking, corpus, confidence)
                 else:
-                    yield self.recipe.answer(
-                        query, self.recipe.select(self._scaled(ranking)), corpus, rarity, confidence
-                    )
+                    yield self.recipe.answer(query, self.recipe.select(self._scaled(ranking)), corpus, idf, confidence)
 
     def _scaled(self, ranking: Ranking) -> Ranking:
         """The scores as the recipe's filter wants them; scaled to 0-1 over the passages found where they are not."""
@@ -104,7 +102,7 @@ def _refuse_repeated(queries: Sequence[Query]) -> None:
 
 
 def _words_of(recipe: Recipe) -> BM25:
-    """The word index that weighs words by rarity: the recipe's own where it has the terms that the other stages
+    """The word index that weighs words by idf: the recipe's own where it has the terms that the other stages
     weigh, else the default one."""
     stages = recipe.retrieve.stages if isinstance(recipe.retrieve, Hybrid) else (recipe.retrieve,)
     own = [stage for stage in stages if isinstance(stage, BM25) and replace(stage.analysis, bigrams=True) == Analysis()]

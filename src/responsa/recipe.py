@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from responsa import config
-from responsa.answer import ABSTAINERS, ANSWERERS, SELECTORS
+from responsa.answer import ABSTAINERS, ANSWERERS, SELECTORS, Abstainer, Answerer, Selector
 from responsa.answer.abstain import TermCoverage
 from responsa.answer.extractive import Extractive
 from responsa.answer.select import ThresholdDrop
@@ -28,9 +28,9 @@ class Recipe:
     name: str
     description: str
     retrieve: Retriever
-    select: ThresholdDrop
-    abstain: TermCoverage
-    answer: Extractive
+    select: Selector
+    abstain: Abstainer
+    answer: Answerer
 
 
 _STAGES = ("retrieve", "fuse", "rerank", "select", "abstain", "answer")

@@ -108,7 +108,7 @@ class Hit(NamedTuple):
 class Ranking:
     """The passages found for one query, best first.
 
-    Made by `Ranking.of` alone, which keeps the order that trec_eval reads: score descending as a 32-bit
+    Put in order by `Ranking.of` alone, which keeps the order that trec_eval reads: score descending as a 32-bit
     float, ties by passage id descending. ``scale`` says what the scores mean, so that a filter can refuse
     scores it was not made for: ``raw`` (any number), ``minmax`` (0 to 1 within the query), ``probability``.
     """
@@ -179,14 +179,14 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence of an answer, at ``start`` to ``end`` of its text, with what it rests on.
+    """A sentence of an answer, at ``answer_start`` to ``answer_end`` of its text, with what it rests on.
 
     ``grounding`` is the support that the cited text gives it, from 0 to 1; None where it was not checked.
     """
 
     text: str
-    start: int
-    end: int
+    answer_start: int
+    answer_end: int
     citations: tuple[Citation, ...]
     label: Label = "other"
     grounding: float | None = None

@@ -75,8 +75,8 @@ def answer(value: Answer, corpus: Corpus, saved: int | None = None) -> dict[str,
         "sentences": [
             {
                 "text": sentence.text,
-                "answer_start": sentence.start,
-                "answer_end": sentence.end,
+                "answer_start": sentence.answer_start,
+                "answer_end": sentence.answer_end,
                 "label": sentence.label,
                 "citations": [
                     {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from responsa.analysis import Analysis, Rarity, Terms
+from responsa.analysis import Analysis, Idf, Terms
 from responsa.corpus.view import Corpus
 from responsa.errors import RecipeError
 from responsa.types import Query, Ranking
@@ -48,7 +48,7 @@ class TermCoverage:
                 f"{self.least} and {self.depth}"
             )
 
-    def __call__(self, query: Query, ranking: Ranking, corpus: Corpus, rarity: Rarity) -> float:
+    def __call__(self, query: Query, ranking: Ranking, corpus: Corpus, idf: Idf) -> float:
         """The confidence, 0 to 1; 0 where nothing was found."""
         asked, phrasing = self.analysis([query.text, _PHRASING])
         subject = asked.words[~np.isin(asked.words, phrasing.words)]
@@ -56,14 +56,14 @@ class TermCoverage:
         if not texts or not len(subject):
             return 0.0
         found = self.analysis(texts)
-        words = _share(subject, found[0].words, rarity)
-        bigrams = _share(asked.bigrams, np.concatenate([analysed.bigrams for analysed in found]), rarity)
+        words = _share(subject, found[0].words, idf)
+        bigrams = _share(asked.bigrams, np.concatenate([analysed.bigrams for analysed in found]), idf)
         # The logistic function, written so that no weight overflows it.
         return (1 + math.tanh((self.bias + self.words * words + self.bigrams * bigrams) / 2)) / 2
 
 
-def _share(asked: Terms, held: Terms, rarity: Rarity) -> float:
+def _share(asked: Terms, held: Terms, idf: Idf) -> float:
     """The share of the weight of the distinct terms asked that is held; 0 where nothing was asked."""
     distinct = np.unique(asked)
-    weight = rarity(distinct)
+    weight = idf(distinct)
     return float(weight[np.isin(distinct, held)].sum() / weight.sum()) if len(distinct) else 0.0

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from responsa.analysis import Analysis, Rarity
+from responsa.analysis import Analysis, Idf
 from responsa.corpus.tree import items, lead_ins, leads_in, naming
 from responsa.corpus.view import Corpus
 from responsa.errors import RecipeError, suggestion
@@ -78,11 +78,11 @@ class Extractive:
                 f"{self.relevance} and {self.most}"
             )
 
-    def __call__(self, query: Query, kept: Ranking, corpus: Corpus, rarity: Rarity, confidence: float) -> Answer:
+    def __call__(self, query: Query, kept: Ranking, corpus: Corpus, idf: Idf, confidence: float) -> Answer:
         """The answer from the passages kept, best first."""
         passages = list(corpus.read(hit.passage_id for hit in kept.hits).values())
         asked = np.unique(self.analysis([query.text])[0].words)
-        reader = _Reader(self, corpus, asked, rarity(asked))
+        reader = _Reader(self, corpus, asked, idf(asked))
         reader.read(passages)
         chosen = self._choose([reader.pieces[passage.id] for passage in passages], reader)
         chosen |= reader.limiting(chosen)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from responsa.cli import asking, library, scoring, tuning
+from responsa.cli import asking, library, scoring, training, tuning
 
 app = typer.Typer(
     name="responsa",
@@ -61,3 +61,4 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 for command in _COMMANDS:
     app.command()(command)
 app.add_typer(scoring.score, name="score")
+app.add_typer(training.train, name="train")

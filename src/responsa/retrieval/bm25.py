@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from responsa.analysis import Analysed, Analysis, Rarity, Terms, stemmers, windows
+from responsa.analysis import Analysed, Analysis, Idf, Terms, stemmers, windows
 from responsa.corpus.artefacts import is_whole
 from responsa.corpus.tree import surroundings
 from responsa.corpus.view import Corpus
 from responsa.errors import NotFound, RecipeError, suggestion
 from responsa.retrieval import postings
-from responsa.retrieval.postings import FORMAT, Floats, Idf, Ints, Strings, map_array
+from responsa.retrieval.postings import FORMAT, Floats, IdfFormula, Ints, Strings, map_array
 from responsa.text import digest
 from responsa.types import Passage, Query, Ranking, Run, Version
 
@@ -46,7 +46,7 @@ def idf_atire(df: Ints, n: int) -> Floats:
     return np.log(n / df)
 
 
-_IDF: dict[str, Idf] = {
+_IDF: dict[str, IdfFormula] = {
     "lucene": idf_lucene,
     "robertson": idf_robertson,
     "atire": idf_atire,
@@ -120,9 +120,9 @@ class BM25:
             rankings[query.id] = Ranking.of(query.id, index.top(analysed, k))
         return Run(repr(self), rankings)
 
-    def rarity(self, corpus: Corpus) -> Rarity:
+    def idf(self, corpus: Corpus) -> Idf:
         """The idf of words in the corpus, for stages that weigh words alone."""
-        return self._index(corpus).rarity
+        return self._index(corpus).idf
 
     def _index(self, corpus: Corpus) -> Index:
         return corpus.artefacts.opened(lambda: [self.prepare(corpus)], lambda folders: load(folders[0]))
@@ -195,7 +195,7 @@ class Index:
             scores = np.maximum.reduceat(scores, self.first_row)
         return [(self.ids[position], float(scores[position])) for position in best(scores, k)]
 
-    def rarity(self, terms: Terms) -> Floats:
+    def idf(self, terms: Terms) -> Floats:
         """ln(1 + (n - df + .5) / (df + .5)) with df counted in windows; a term that is not indexed has df 0."""
         position = np.minimum(np.searchsorted(self.vocabulary, terms), max(len(self.vocabulary) - 1, 0))
         df = np.zeros(len(terms), dtype=np.int64)

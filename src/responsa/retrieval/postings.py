@@ -20,7 +20,7 @@ from responsa.analysis import Analysed, Terms
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Gain = Callable[[Floats, Floats, float], Floats]
-Idf = Callable[[Ints, int], Floats]
+IdfFormula = Callable[[Ints, int], Floats]
 
 FORMAT = 1  # of the files; part of the names of the artefacts
 _BLOCK = 1 << 16  # bytes
@@ -92,7 +92,7 @@ class Weighting:
     """How postings become scores: ``idf`` of (document frequency, number of passages), ``gain`` of (term
     frequency, passage length, mean length), and the weight of bigrams beside words."""
 
-    idf: Idf
+    idf: IdfFormula
     gain: Gain
     bigram_weight: float
 
