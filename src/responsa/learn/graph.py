@@ -48,7 +48,7 @@ class _Graph:
     def node(self, operator: str, name: str, *inputs: str, **attributes: object) -> str:
         from onnx import helper
 
-        made = helper.make_node(operator, list(inputs), [f"{name}.out"], name=name, **attributes)  # type: ignore[arg-type]
+        made = helper.make_node(operator, list(inputs), [f"{name}.out"], name=name, **attributes)
         self.nodes.append(made)
         return f"{name}.out"
 
