@@ -7,7 +7,7 @@ import pytest
 from helpers import add, write_rows, write_rulebook
 from responsa.corpus import catalogue
 from responsa.corpus.library import Library
-from responsa.errors import StorageError
+from responsa.errors import NotFound, StorageError
 
 RULES = """---
 document: ferry
@@ -61,8 +61,10 @@ def test_reads_many_in_the_order_asked(opened):
     corpus = opened.corpus()
     assert list(corpus.read(["ferry/1.2", "ferry/1.1", "ferry/1.2"])) == ["ferry/1.2", "ferry/1.1"]
     assert corpus.read([]) == {}
-    with pytest.raises(KeyError, match="ferry/9"):
+    with pytest.raises(NotFound, match="passage 'ferry/9' is not in the library, or was removed just now; ask again"):
         corpus.read(["ferry/1.2", "ferry/9"])
+    with pytest.raises(KeyError, match="ferry/9"):
+        corpus["ferry/9"]
 
 
 def test_tree(opened):

@@ -12,6 +12,7 @@ from typing import Any
 
 from responsa.corpus.artefacts import Artefacts
 from responsa.corpus.catalogue import PASSAGE_COLUMNS, VERSION_COLUMNS, passage_of, storage_errors, version_of
+from responsa.errors import NotFound
 from responsa.text import digest, normalise
 from responsa.types import Passage, Version
 
@@ -54,15 +55,24 @@ class Corpus(Mapping[str, Passage]):
                 yield row[0]
 
     def __getitem__(self, passage_id: str) -> Passage:
-        return self.read([passage_id])[passage_id]
+        try:
+            return self.read([passage_id])[passage_id]
+        except NotFound as error:
+            raise KeyError(passage_id) from error
 
     def read(self, ids: Iterable[str]) -> dict[str, Passage]:
-        """Many passages at once, in the order of ``ids``; KeyError for one that is not in view."""
+        """Many passages at once, in the order of ``ids``.
+
+        NotFound for one that is not in view: another process removed its document since it was found.
+        """
         wanted = list(ids)
         rows = self._select(
             f"p.passage_id IN (SELECT value FROM json_each(?)) AND {_IN_VIEW}", json.dumps(wanted), self._view
         )
         found = {passage.id: passage for passage in rows}
+        gone = [passage_id for passage_id in wanted if passage_id not in found]
+        if gone:
+            raise NotFound(f"passage {gone[0]!r} is not in the library, or was removed just now; ask again")
         return {passage_id: found[passage_id] for passage_id in wanted}
 
     def passages(self, version: Version) -> Iterator[Passage]:

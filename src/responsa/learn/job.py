@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from responsa.corpus.view import Corpus
-from responsa.errors import InputError
+from responsa.errors import InputError, NotFound
 from responsa.learn import archive, examples, mine
 from responsa.learn.base import Base
 from responsa.learn.card import Account
@@ -142,8 +142,8 @@ def _ids(corpus: Corpus, document: str, number: str) -> list[str]:
 def _texts(corpus: Corpus, ids: Sequence[str]) -> dict[str, str]:
     try:
         return {passage_id: passage.text for passage_id, passage in corpus.read(ids).items()}
-    except KeyError as error:
-        raise InputError(f"the gold passage {error} is not in the library; add its document") from error
+    except NotFound as error:
+        raise InputError(f"gold {str(error).partition(',')[0]}; add its document") from error
 
 
 def train_encoder(
