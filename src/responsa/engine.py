@@ -13,9 +13,8 @@ from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
 from responsa.errors import InputError
 from responsa.recipe import Recipe
-from responsa.retrieval import Hybrid
 from responsa.retrieval.bm25 import BM25
-from responsa.retrieval.hybrid import DEPTH
+from responsa.retrieval.hybrid import DEPTH, stages_of
 from responsa.retrieval.scale import minmax
 from responsa.types import Answer, Query, Ranking, Run
 
@@ -104,8 +103,8 @@ def _refuse_repeated(queries: Sequence[Query]) -> None:
 def _words_of(recipe: Recipe) -> BM25:
     """The word index that weighs words by idf: the recipe's own where it has the terms that the other stages
     weigh, else the default one."""
-    stages = recipe.retrieve.stages if isinstance(recipe.retrieve, Hybrid) else (recipe.retrieve,)
-    own = [stage for stage in stages if isinstance(stage, BM25) and replace(stage.analysis, bigrams=True) == Analysis()]
+    words = [stage for stage in stages_of(recipe.retrieve) if isinstance(stage, BM25)]
+    own = [stage for stage in words if replace(stage.analysis, bigrams=True) == Analysis()]
     return own[0] if own else BM25()
 
 

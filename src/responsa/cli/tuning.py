@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, progress, say, table
-
-if TYPE_CHECKING:
-    from responsa.corpus.library import Library
 
 
 def index(
@@ -25,14 +22,14 @@ def index(
     from responsa import recipe as recipes
     from responsa.corpus.library import Library
     from responsa.errors import StorageError
-    from responsa.retrieval import Hybrid
+    from responsa.retrieval.hybrid import stages_of
     from responsa.retrieval.vectors import Dense
 
-    retrieve = Dense(encoder) if encoder else recipes.load(recipe).retrieve
-    stages = retrieve.stages if isinstance(retrieve, Hybrid) else (retrieve,)
+    stages = stages_of(Dense(encoder) if encoder else recipes.load(recipe).retrieve)
     with Library.open(context.obj) as library, progress("Encoding") as bar:
         corpus = library.corpus()
-        _discard_damaged(library)
+        for name, problem in library.artefacts.discard_damaged():
+            note(f"damaged, built again where needed: {name} ({problem})")
         for stage in stages:
             if isinstance(stage, Dense):
                 stage.prepare(corpus, bar)
@@ -41,21 +38,6 @@ def index(
         if not all(stage.ready(corpus) for stage in stages):
             raise StorageError(f"{context.obj}: the indexes cannot be written: the folder is read-only")
     note(f"indexed: {plural(len(corpus.versions), 'document')}")
-
-
-def _discard_damaged(library: Library) -> None:
-    """Delete the indexes of which a byte has changed: what is missing is built again."""
-    import shutil
-
-    from responsa.corpus.artefacts import damage
-    from responsa.corpus.catalogue import storage_errors
-
-    with storage_errors(library.folder):
-        for name in library.artefacts.names():
-            problem = damage(library.artefacts.folder / name)
-            if problem:
-                shutil.rmtree(library.artefacts.folder / name)
-                note(f"damaged, built again where needed: {name} ({problem})")
 
 
 def tune(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal
 
+from responsa.corpus.view import in_force
 from responsa.errors import NotFound
 from responsa.types import Answer
 
@@ -102,19 +103,13 @@ def check(db: sqlite3.Connection) -> Iterator[CitationCheck]:
         'SELECT c.answer_id, c.passage_id, c.document_id, c.number, c.version, c.start, c."end", c.quote, a.as_of'
         " FROM citations c JOIN answers a ON a.id = c.answer_id ORDER BY c.answer_id, c.ordinal"
     ).fetchall()
+    days = {row[-1]: date.fromisoformat(row[-1]) if row[-1] else None for row in rows}
+    law = {as_of: {row[1]: row[0] for row in in_force(db, day)} for as_of, day in days.items()}
     for answer, passage_id, document_id, number, version, start, end, quote, as_of in rows:
         cited = _text(db, passage_id, "v.document_id = ? AND v.digest = ?", document_id, version)
-        current = _text(db, passage_id, "v.id = ?", _in_force(db, document_id, as_of))
+        current = _text(db, passage_id, "v.id = ?", law[as_of].get(document_id))
         state, reason = _state(cited, current, start, end, quote)
         yield CitationCheck(answer, passage_id, document_id, number, state, reason)
-
-
-def _in_force(db: sqlite3.Connection, document_id: str, as_of: str | None) -> int | None:
-    """The version of a document that is read at a date, or without one, as `view.open_view` chooses it."""
-    where = "document_id = ? AND live = 1 AND (? IS NULL AND current = 1 OR coalesce(valid_from, '') <= ?)"
-    query = f"SELECT id FROM versions WHERE {where} ORDER BY coalesce(valid_from, '') DESC, id DESC LIMIT 1"
-    row = db.execute(query, (document_id, as_of, as_of)).fetchone()
-    return row[0] if row else None
 
 
 def _text(db: sqlite3.Connection, passage_id: str, where: str, *values: object) -> str | None:

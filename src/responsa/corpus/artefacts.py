@@ -102,6 +102,17 @@ class Artefacts:
             return []
         return sorted(entry.name for entry in self.folder.iterdir() if not entry.name.startswith("."))
 
+    def discard_damaged(self) -> list[tuple[str, str]]:
+        """Read every artefact through and delete the damaged ones; their names, and what was wrong."""
+        found = []
+        with storage_errors(self.folder.parent):
+            for name in self.names():
+                problem = damage(self.folder / name)
+                if problem:
+                    _delete(self.folder / name)
+                    found.append((name, problem))
+        return found
+
     def collect(self, live: set[str], keep: int = 4) -> None:
         """Delete what is no longer needed; only the holder of the write lock calls this.
 
@@ -163,11 +174,16 @@ def _fill(building: Path, build: Callable[[Path], None]) -> None:
 
 
 def _discard(folder: Path) -> None:
+    """Delete an artefact where that can be done: another process may have been faster."""
+    with contextlib.suppress(OSError):
+        _delete(folder)
+
+
+def _delete(folder: Path) -> None:
     """Delete an artefact; moved aside first, so that a process killed in between leaves no half of one."""
     aside = folder.with_name(f"{_DISCARDED}{secrets.token_hex(6)}")
-    with contextlib.suppress(OSError):
-        folder.rename(aside)
-        shutil.rmtree(aside, ignore_errors=True)
+    folder.rename(aside)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _modified(folder: Path) -> float:

@@ -82,7 +82,11 @@ class Corpus(Mapping[str, Passage]):
 
     def version(self, document_id: str) -> Version | None:
         """The version of a document that is in view."""
-        return next((version for version in self.versions if version.document_id == document_id), None)
+        return self._by_document.get(document_id)
+
+    @cached_property
+    def _by_document(self) -> dict[str, Version]:
+        return {version.document_id: version for version in self.versions}
 
     def find(self, document_id: str, number: str) -> tuple[Passage, ...]:
         """The passages of a document that carry a printed number, in reading order: possibly several.
@@ -145,15 +149,7 @@ def open_view(db: sqlite3.Connection, artefacts: Artefacts, as_of: date | None) 
     date the newest version of each document is in view, and ``approximate`` lists those of which it is not
     in force today: it begins later or has ended.
     """
-    query = f"SELECT v.id, {VERSION_COLUMNS} FROM versions v WHERE v.live = 1"
-    if as_of is None:
-        rows = db.execute(query + " AND v.current = 1 ORDER BY v.id").fetchall()
-    else:
-        latest: dict[str, tuple[Any, ...]] = {}
-        started = " AND coalesce(v.valid_from, '') <= ? ORDER BY coalesce(v.valid_from, ''), v.id"
-        for row in db.execute(query + started, (as_of.isoformat(),)):
-            latest[row[1]] = row
-        rows = sorted(latest.values(), key=lambda row: row[0])
+    rows = in_force(db, as_of)
     versions = tuple(version_of(row[1:]) for row in rows)
     day = as_of or date.today()
     approximate = tuple(
@@ -162,3 +158,15 @@ def open_view(db: sqlite3.Connection, artefacts: Artefacts, as_of: date | None) 
         if (version.valid_from or day) > day or (version.valid_to or day) < day
     )
     return Corpus(db, tuple(row[0] for row in rows), versions, approximate, artefacts)
+
+
+def in_force(db: sqlite3.Connection, as_of: date | None) -> list[tuple[Any, ...]]:
+    """The versions that `open_view` chooses: their ids and `VERSION_COLUMNS`, in the order added."""
+    query = f"SELECT v.id, {VERSION_COLUMNS} FROM versions v WHERE v.live = 1"
+    if as_of is None:
+        return db.execute(query + " AND v.current = 1 ORDER BY v.id").fetchall()
+    latest: dict[str, tuple[Any, ...]] = {}
+    started = " AND coalesce(v.valid_from, '') <= ? ORDER BY coalesce(v.valid_from, ''), v.id"
+    for row in db.execute(query + started, (as_of.isoformat(),)):
+        latest[row[1]] = row
+    return sorted(latest.values(), key=lambda row: row[0])

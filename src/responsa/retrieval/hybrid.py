@@ -25,6 +25,11 @@ class Retriever(Protocol):
     def ready(self, corpus: Corpus) -> bool: ...
 
 
+def stages_of(retriever: Retriever) -> tuple[Retriever, ...]:
+    """The retrievers side by side in a `Hybrid`; any other retriever alone."""
+    return retriever.stages if isinstance(retriever, Hybrid) else (retriever,)
+
+
 @dataclass(frozen=True)
 class Hybrid:
     """Retrievers side by side, fused, then reranked by one stage after the other; itself a retriever.
