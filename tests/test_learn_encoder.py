@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from learning import TOPICS, tiny_base, toy_material
 from responsa.errors import InputError
 from responsa.learn.encoder import EncoderSettings, EncoderTask, contrastive, masked, teach
 from responsa.learn.examples import Example
+from responsa.learn.material import near
 from responsa.learn.train import Schedule, fit
 from responsa.types import Query
 
@@ -102,6 +106,30 @@ def test_batches_depend_on_epoch_and_seed_alone(base):
         assert len(set(batch.candidates)) == len(batch.candidates)
         gold = [batch.candidates[target] for target in batch.targets]
         assert len(set(gold)) == len(gold)  # no two questions share a passage
+
+
+@given(size=st.integers(1, 30), cluster=st.integers(2, 6), seed=st.integers(0, 5))
+def test_clusters_hold_every_pair_once_in_batches_of_nearly_equal_size(size, cluster, seed):
+    material = toy_material()
+    batches = near(material, size, cluster, Random(seed))
+    assert sorted(row for batch in batches for row in batch) == list(range(len(material.pairs)))
+    assert len(batches) == -(-len(material.pairs) // size)
+    assert max(map(len, batches)) - min(map(len, batches)) <= 1
+
+
+def test_in_a_cluster_the_others_are_mined_negatives_of_the_first():
+    material = toy_material(negatives=3)
+    (rows,) = near(material, 1000, 4, Random(0))
+    groups = [rows[start : start + 4] for start in range(len(rows) - 3)]
+    named = [set(material.negatives[material.pairs[group[0]][0].query.id]) for group in groups]
+    gold = [{material.pairs[row][1] for row in group[1:]} for group in groups]
+    assert sum(found == wanted for found, wanted in zip(gold, named, strict=True)) >= 2
+
+
+def test_a_batch_may_be_made_of_clusters(base):
+    task = EncoderTask(base, toy_material(), replace(SETTINGS, cluster=3, negatives=0))
+    assert task.batches(1, 8, 0) == task.batches(1, 8, 0) != task.batches(2, 8, 0)
+    assert len(task.batches(0, 8, 0)) == 3
 
 
 def test_false_negatives_are_masked():

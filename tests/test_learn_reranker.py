@@ -12,7 +12,7 @@ from learning import TOPICS, marked_material, tiny_base, toy_material
 from responsa.errors import InputError
 from responsa.learn.calibrate import best_f1, platt
 from responsa.learn.mine import Mining
-from responsa.learn.reranker import CRR_RANKER, RerankerSettings, RerankerTask
+from responsa.learn.reranker import CRR_RANKER, RerankerBatch, RerankerSettings, RerankerTask
 from responsa.learn.train import Schedule, fit
 
 
@@ -131,10 +131,29 @@ def test_lists_hold_gold_first_and_no_other_gold(base):
     material = toy_material(negatives=1)
     task = RerankerTask(base, material, SETTINGS)
     for batch in task.batches(0, 5, 0):
-        for query, passages in batch.lists:
+        for query, passages, golds in batch.lists:
+            assert golds == 1
             assert len(passages) == 4  # one mined, the others from other questions
             assert [material.is_gold(query, passage) for passage in passages] == [True, False, False, False]
             assert len(set(passages)) == 4
+
+
+def test_gold_passages_of_a_list_do_not_compete(base):
+    material = toy_material()
+    example = replace(material.examples[0], passages=("p0", "p7", "p8"))
+    material = replace(material, examples=(example, *material.examples[1:]))
+    task = RerankerTask(base, material, replace(SETTINGS, golds=2, negatives=2))
+    task.model.eval()
+    lists = [each for epoch in range(8) for batch in task.batches(epoch, 5, 0) for each in batch.lists]
+    drawn = [passages for query, passages, golds in lists if query == example.query and golds == 2]
+    assert len(drawn) == 8  # a list an epoch
+    assert {passage for passages in drawn for passage in passages[:2]} == {"p0", "p7", "p8"}
+    assert all(set(passages[2:]) <= {"p1", "p2", "p3"} for passages in drawn)
+    one, two, other, last = task.scores([(example.query.text, material.texts[p]) for p in drawn[0]])
+    against = math.exp(other) + math.exp(last)
+    expected = np.mean([math.log(math.exp(gold) + against) - gold for gold in (one, two)])
+    batch = RerankerBatch(((example.query, drawn[0], 2),))
+    assert float(task.loss(batch).detach()) == pytest.approx(expected, rel=1e-4)
 
 
 def test_pairs_of_the_binary_loss(base):
@@ -144,7 +163,7 @@ def test_pairs_of_the_binary_loss(base):
     labels = [label for batch in batches for label in batch.labels]
     assert (len(labels), sum(labels)) == (24 * 3, 24)
     for batch in batches:
-        for (query, (passage,)), label in zip(batch.lists, batch.labels, strict=True):
+        for (query, (passage,), _), label in zip(batch.lists, batch.labels, strict=True):
             assert material.is_gold(query, passage) == bool(label)
     assert sorted(map(repr, (pair for batch in batches for pair in batch.lists))) == sorted(
         map(repr, (pair for batch in task.batches(1, 10, 0) for pair in batch.lists))
@@ -157,7 +176,7 @@ def test_the_losses_by_hand(base):
         task = RerankerTask(base, material, replace(SETTINGS, loss=loss))
         task.model.eval()
         batch = task.batches(0, 3, 0)[0]
-        rows = [task.scores([(query.text, material.texts[p]) for p in passages]) for query, passages in batch.lists]
+        rows = [task.scores([(query.text, material.texts[p]) for p in passages]) for query, passages, _ in batch.lists]
         if loss == "listwise":
             expected = np.mean([math.log(sum(map(math.exp, row))) - row[0] for row in rows])
         else:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from responsa.learn.job import Gathered, Sources, Target, Trained
     from responsa.learn.mine import Mining
 
+_CLUSTERED = 50  # negatives mined for a question where batches are made of clusters
+
 train = typer.Typer(help="Train models on questions with known passages.", no_args_is_help=True)
 
 Questions = Annotated[
@@ -28,10 +30,12 @@ Epochs = Annotated[int | None, typer.Option("--epochs", min=1)]
 BatchOption = Annotated[int | None, typer.Option("--batch", min=1, help="Questions (or pairs) in a step.")]
 Rate = Annotated[float | None, typer.Option("--rate", help="The highest learning rate.")]
 Negatives = Annotated[int | None, typer.Option("--negatives", min=0, help="Mined negatives for each gold passage.")]
-Ranks = Annotated[str, typer.Option("--ranks", metavar="LOW-HIGH", help="BM25 ranks that negatives are drawn from.")]
+Ranks = Annotated[str, typer.Option("--ranks", metavar="LOW-HIGH", help="Ranks that negatives are drawn from.")]
+Mined = Annotated[str, typer.Option("--recipe", help="The recipe whose ranks negatives are drawn from.")]
 Ceiling = Annotated[
     float, typer.Option("--ceiling", help="No negatives above this share of the gold passage's score; 0: no limit.")
 ]
+Frozen = Annotated[int | None, typer.Option("--frozen", min=0, help="Lowest layers that are not learned: faster.")]
 Length = Annotated[int | None, typer.Option("--length", help="Tokens read of a passage, or of a pair.")]
 Seed = Annotated[int, typer.Option("--seed")]
 Folds = Annotated[Path | None, typer.Option("--folds", metavar="FILE", help="Learn from one fold's training part.")]
@@ -52,11 +56,16 @@ def encoder(
     batch: BatchOption = None,
     rate: Rate = None,
     negatives: Negatives = None,
+    recipe: Mined = "bm25",
     ranks: Ranks = "1-50",
     ceiling: Ceiling = 0.0,
+    cluster: Annotated[
+        int | None, typer.Option("--cluster", min=1, help="Pairs of a batch that are each other's hard negatives.")
+    ] = None,
     symmetric: Annotated[bool, typer.Option("--symmetric", help="Also find the question for the passage.")] = False,
     teacher: Annotated[str, typer.Option("--teacher", help="A reranker to learn from, such as onnx:DIR.")] = "",
     distil: Annotated[float, typer.Option("--distil", help="The teacher's share of the loss.")] = 0.0,
+    frozen: Frozen = None,
     length: Length = None,
     seed: Seed = 0,
     folds: Folds = None,
@@ -77,12 +86,13 @@ def encoder(
     settings = EncoderSettings(
         symmetric=symmetric,
         distil=distil,
-        **_given(negatives=negatives, passage_length=length),  # type: ignore[arg-type]
+        **_given(negatives=negatives, cluster=cluster, frozen=frozen, passage_length=length),  # type: ignore[arg-type]
     )
     schedule = Schedule(seed=seed, **_given(epochs=epochs, batch=batch, learning_rate=rate))  # type: ignore[arg-type]
-    mining = _mining(ranks, max(1, settings.negatives) * 3, ceiling, seed)
+    count = max(1, settings.negatives) * 3 if settings.cluster == 1 else _CLUSTERED
+    mining = _mining(ranks, count, ceiling, seed)
     start, sources = find_base(base), job.Sources(tuple(questions), folds, fold, validation, None, seed)
-    gathered = _gather(context.obj, sources, mining, settings.depth)
+    gathered = _gather(context.obj, sources, mining, settings.depth, recipe)
     target = _target(out, name, questions, terms, allow_size)
     with progress("Training") as bar:
         trained = job.train_encoder(start, gathered.material, settings, schedule, target, teacher, bar)
@@ -100,9 +110,12 @@ def reranker(
     epochs: Epochs = None,
     batch: BatchOption = None,
     rate: Rate = None,
+    golds: Annotated[int | None, typer.Option("--golds", min=1, help="Gold passages in a question's list.")] = None,
     negatives: Negatives = None,
+    recipe: Mined = "bm25",
     ranks: Ranks = "1-50",
     ceiling: Ceiling = 0.0,
+    frozen: Frozen = None,
     length: Length = None,
     seed: Seed = 0,
     folds: Folds = None,
@@ -125,7 +138,7 @@ def reranker(
     chosen = CRR_RANKER if preset else None
     settings = replace(
         chosen.settings if chosen else RerankerSettings(),
-        **_given(negatives=negatives, max_length=length),  # type: ignore[arg-type]
+        **_given(golds=golds, negatives=negatives, frozen=frozen, max_length=length),  # type: ignore[arg-type]
     )
     schedule = replace(
         chosen.schedule if chosen else Schedule(batch=8),
@@ -135,7 +148,7 @@ def reranker(
     mining = replace(chosen.mining, seed=seed) if chosen else _mining(ranks, settings.negatives * 3, ceiling, seed)
     archive = chosen.archive if chosen else None
     start, sources = find_base(base), job.Sources(tuple(questions), folds, fold, validation, archive, seed)
-    gathered = _gather(context.obj, sources, mining, settings.depth)
+    gathered = _gather(context.obj, sources, mining, settings.depth, recipe)
     target = _target(out, name, questions, terms, allow_size)
     with progress("Training") as bar:
         trained = job.train_reranker(start, gathered.material, settings, schedule, target, bar)
@@ -155,13 +168,13 @@ def _mining(ranks: str, count: int, ceiling: float, seed: int) -> Mining:
     return Mining(int(low), int(high), count, ceiling, seed)
 
 
-def _gather(folder: Path, sources: Sources, mining: Mining, depth: int) -> Gathered:
+def _gather(folder: Path, sources: Sources, mining: Mining, depth: int, recipe: str) -> Gathered:
     from responsa.corpus.library import Library
     from responsa.learn import job
-    from responsa.retrieval.bm25 import BM25
+    from responsa.recipe import load
 
     with Library.open(folder) as library:
-        gathered = job.gather(sources, mining, library.corpus(), BM25(), depth)
+        gathered = job.gather(sources, mining, library.corpus(), load(recipe).retrieve, depth)
     material, report = gathered.material, gathered.mining
     note(
         f"{len(material.examples):,} questions to learn from, {len(material.validation):,} to choose the best state by;"

