@@ -64,7 +64,7 @@ def sample_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library
         yield opened
 
 
-_ON_LOOPBACK = ("test_models_http.py", "test_testing.py", "contracts/test_models.py")
+_ON_LOOPBACK = ("test_models_http.py", "test_models_hub.py", "test_models_load.py", "test_testing.py", "contracts/test_models.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

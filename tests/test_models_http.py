@@ -13,20 +13,18 @@ import pytest
 
 from responsa.cache import Cache
 from responsa.errors import InputError, MissingDependency, ModelError, ResponsaError
+from responsa.models import tokens
 from responsa.models.http import (
-    BGE_ICL_SUFFIX,
-    NV_EMBED_PREFIX,
     CachedEncoder,
     CachedScorer,
     Clock,
     HttpEncoder,
     HttpReranker,
     Service,
-    icl_prefix,
-    tokens,
 )
 from responsa.models.http import service as service_module
 from responsa.models.load import ENCODERS, RERANKERS, load_encoder, load_reranker
+from responsa.models.prompts import BGE_ICL_SUFFIX, NV_EMBED_PREFIX, icl_prefix
 from responsa.testing import LocalServer, embed, relevance
 
 KEY = "sk-Tr0ub4dor-and-3-more"
@@ -53,6 +51,11 @@ class Time:
 @pytest.fixture
 def moment():
     return Time()
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -808,8 +811,8 @@ def test_without_a_cache_that_works_the_work_goes_on(tmp_path):
     ],
 )
 def test_encoders_known_by_name(name, dimension, dialect, variable):
-    encoder = load_encoder(name)
-    assert encoder.dimension == dimension
+    assert load_encoder(name).dimension == dimension
+    encoder = load_encoder(name).inner
     assert encoder.dialect == dialect
     assert encoder.service.key == variable
     assert encoder.service.key_required
@@ -818,28 +821,30 @@ def test_encoders_known_by_name(name, dimension, dialect, variable):
 
 
 def test_the_reranker_known_by_name():
-    reranker = load_reranker("voyage:rerank-2?rpm=3&max_tokens=512")
+    reranker = load_reranker("voyage:rerank-2?rpm=3&max_tokens=512").inner
     assert (reranker.model, reranker.dialect, reranker.max_tokens) == ("rerank-2", "voyage", 512)
     assert reranker.service.requests_per_minute == 3
     assert reranker.service.key == "VOYAGE_API_KEY"
 
 
 def test_a_server_of_ones_own_by_name(server):
-    encoder = load_encoder(f"{server.url}#BAAI/bge-m3?max_tokens=2&query_prefix=Q%3A+&batch=1&threads=1&tpm=1e9")
+    encoder = load_encoder(
+        f"{server.url}#BAAI/bge-m3?max_tokens=2&query_prefix=Q%3A+&batch=1&threads=1&tpm=1e9&cache=off"
+    )
     assert encoder.encode(["one two three", "four"], "query").shape == (2, 8)
     assert [request.body for request in server.requests] == [
         {"model": "BAAI/bge-m3", "input": [text], "encoding_format": "float"} for text in ("Q: one two", "Q: four")
     ]
-    reranker = load_reranker(f"{server.voyage_url}#m?dialect=voyage")
+    reranker = load_reranker(f"{server.voyage_url}#m?dialect=voyage&cache=no")
     assert reranker.score([("a", "a")]).shape == (1, 1)
     assert not encoder.service.key_required
-    assert load_encoder("https://example.org/v1#m").service.url == "https://example.org/v1"
-    assert load_reranker("https://example.org/v1#m").service.url == "https://example.org/v1"
+    assert load_encoder("https://example.org/v1#m").inner.service.url == "https://example.org/v1"
+    assert load_reranker("https://example.org/v1#m").inner.service.url == "https://example.org/v1"
 
 
 def test_the_prompts_of_the_paper_by_name():
-    assert load_encoder("http://localhost:8000/v1#NV-Embed-v2?prompt=nv-embed-v2").query_prefix == NV_EMBED_PREFIX
-    icl = load_encoder("http://localhost:8000/v1#bge-en-icl?prompt=bge-en-icl&max_tokens=512")
+    assert load_encoder("http://localhost:8000/v1#NV-Embed-v2?prompt=nv-embed-v2").inner.query_prefix == NV_EMBED_PREFIX
+    icl = load_encoder("http://localhost:8000/v1#bge-en-icl?prompt=bge-en-icl&max_tokens=512").inner
     assert (icl.query_prefix, icl.query_suffix, icl.passage_prefix) == (icl_prefix(), BGE_ICL_SUFFIX, "")
 
 
@@ -860,6 +865,8 @@ def test_the_prompts_of_the_paper_by_name():
         (load_encoder, "voyage:voyage-law-2?rpm=many", "expected a number, got 'many'"),
         (load_encoder, "voyage:voyage-law-2?rpm=0", "above 0"),
         (load_encoder, "voyage:voyage-law-2?rpm=1&rpm=2", "given twice"),
+        (load_encoder, "voyage:voyage-law-2?cache=maybe", "setting 'cache': expected yes or no, got 'maybe'"),
+        (load_encoder, "voyage:voyage-law-2?prompt=nv-embed-v2", "unknown setting 'prompt'"),
         (load_encoder, "voyage:voyage-law-2?dialect=openai", "unknown setting 'dialect'"),
         (load_encoder, "http://localhost/v1#m?key=OPENAI_API_KEY", "unknown setting 'key'"),
         (load_encoder, "http://localhost/v1#m?dialect=cohere", "'cohere' is not one of"),

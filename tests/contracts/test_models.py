@@ -15,6 +15,7 @@ import pytest
 from responsa.cache import Cache
 from responsa.models import Encoder, PairScorer
 from responsa.models.http import CachedEncoder, CachedScorer, HttpEncoder, HttpReranker, Service
+from responsa.models.load import load_encoder, load_pairs
 from responsa.testing import LocalServer
 
 TEXTS = ["A Fund must report.", "Gold is heavy.", "", "A Fund must report.", "Ω", "long " * 900, "a\ud800b\x00"]
@@ -62,17 +63,36 @@ def cached_scorer(folder: Path) -> Iterator[PairScorer]:
         yield CachedScorer(HttpReranker(_service(server.url), "m"), Cache(folder / "cache.sqlite"), chunk=2)
 
 
+@contextmanager
+def hub_encoder(folder: Path) -> Iterator[Encoder]:
+    pytest.importorskip("sentence_transformers", minversion="6", reason="responsa[hub] is not installed")
+    from tinymodels import tiny_bert
+
+    yield load_encoder(f"hf:{tiny_bert(folder / 'bert', spread=0.02)}?batch=3")
+
+
+@contextmanager
+def hub_scorer(folder: Path) -> Iterator[PairScorer]:
+    pytest.importorskip("sentence_transformers", minversion="6", reason="responsa[hub] is not installed")
+    from tinymodels import tiny_bert, with_head
+
+    labels = ("contradiction", "entailment", "neutral")
+    yield load_pairs(
+        f"hf:{with_head(tiny_bert(folder / 'bert'), folder / 'nli', 'BertForSequenceClassification', labels)}?batch=3"
+    )
+
+
 ENCODERS: dict[str, Callable[[Path], AbstractContextManager[Encoder]]] = {
     "openai": openai,
     "voyage": voyage,
     "cached": cached_encoder,
-    # ONNX and hub models go here
+    "hub": hub_encoder,
 }
 SCORERS: dict[str, Callable[[Path], AbstractContextManager[PairScorer]]] = {
     "cohere": cohere_reranker,
     "voyage": voyage_reranker,
     "cached": cached_scorer,
-    # ONNX and hub models go here
+    "hub": hub_scorer,
 }
 CLOSE = 1e-5  # of the numbers of one text in different batches
 

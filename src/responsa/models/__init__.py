@@ -1,15 +1,25 @@
-"""Models behind small protocols: encoders turn texts into vectors, rerankers score pairs of texts."""
+"""Models behind small protocols: encoders turn texts into vectors, dense, sparse or one a token; rerankers score
+pairs of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Vectors = npt.NDArray[np.float32]
 Role = Literal["query", "passage"]
+
+
+class SparseRows(NamedTuple):
+    """Sparse vectors as compressed rows: those of text ``i`` are ``terms`` and ``weights`` from ``indptr[i]`` to
+    ``indptr[i + 1]``, terms ascending and each once in a row; no weight is zero."""
+
+    indptr: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int32]
+    weights: Vectors
 
 
 class Encoder(Protocol):
@@ -40,4 +50,29 @@ class PairScorer(Protocol):
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Raw scores (logits), shape (pairs, labels), in order; higher is more of the label."""
+        ...
+
+
+class SparseEncoder(Protocol):
+    """Texts to a weight for each term of a vocabulary, most of them zero, compared by dot product."""
+
+    @property
+    def name(self) -> str: ...
+
+    def encode(self, texts: Sequence[str], role: Role) -> SparseRows:
+        """A row for each text, in order."""
+        ...
+
+
+class LateEncoder(Protocol):
+    """Texts to a vector for each token, compared by MaxSim (Khattab and Zaharia, 2020, section 3.3)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def encode(self, texts: Sequence[str], role: Role) -> list[Vectors]:
+        """For each text, in order, an array of shape (tokens, dimension); a text may have no token."""
         ...

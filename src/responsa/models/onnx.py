@@ -1,31 +1,37 @@
 """Embedded models: ONNX Runtime and tokenizers, no torch.
 
 A model is a folder: ``model.onnx``, ``tokenizer.json``, ``model.json`` (kind, settings, checksums) and its
-card. What does not fit together is refused when the folder is opened.
+card. What does not fit together is refused when the folder is opened. A folder that is replaced is opened anew.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from responsa import config
-from responsa.errors import ModelError, NotFound
+from responsa.errors import ModelError, NotFound, RecipeError
 from responsa.models import Role, Vectors
+from responsa.models.checks import finite, readable
+from responsa.text import digest
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Encoding, Tokenizer
 
 SETTINGS = "model.json"
+T = TypeVar("T")
+_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
+_BATCH_AND_TOKENS = (None, None)
 
 
 @dataclass(frozen=True)
@@ -59,26 +65,26 @@ class OnnxEncoder:
 
     @property
     def name(self) -> str:
-        """Name and checksum of the model."""
-        settings = _open(self.folder, "encoder").settings
-        return f"{settings.name}@{settings.sha256_model[:12]}"
+        """The model's name, and a digest of all that changes its vectors."""
+        return _name(self.folder, "encoder")
 
     @property
     def dimension(self) -> int:
         """Length of a vector."""
-        return _open(self.folder, "encoder").settings.dimension
+        return _settings(self.folder, "encoder", _stamp(self.folder)).dimension
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Unit vectors, shape (texts, dimension)."""
         model = _open(self.folder, "encoder")
         prefix = model.settings.query_prefix if role == "query" else model.settings.passage_prefix
         vectors = np.zeros((len(texts), model.settings.dimension), dtype=np.float32)
-        encodings = model.tokenizer.encode_batch([prefix + text for text in texts])
+        encodings = model.tokenizer.encode_batch([prefix + readable(text) for text in texts])
         for rows in _by_length(encodings, self.batch):
-            states, mask = model.run([encodings[row] for row in rows])
+            states, mask = model.run([encodings[row] for row in rows], (*_BATCH_AND_TOKENS, model.settings.dimension))
             summed = (states * mask[:, :, None]).sum(axis=1)
-            vectors[rows] = summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12)
-        return model.checked(vectors)
+            with np.errstate(invalid="ignore"):  # what is not finite is told below
+                vectors[rows] = summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12)
+        return finite(vectors, str(self.folder))
 
 
 @dataclass(frozen=True)
@@ -90,28 +96,27 @@ class OnnxPairScorer:
 
     @property
     def name(self) -> str:
-        """Name and checksum of the model."""
-        settings = _open(self.folder, "pairs").settings
-        return f"{settings.name}@{settings.sha256_model[:12]}"
+        """The model's name, and a digest of all that changes its scores."""
+        return _name(self.folder, "pairs")
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The model's labels in the order of its scores."""
-        return _open(self.folder, "pairs").settings.labels
+        return _settings(self.folder, "pairs", _stamp(self.folder)).labels
 
     @property
     def calibration(self) -> tuple[float, ...]:
         """Scale and shift of the logistic function that makes a probability of a score; empty where unknown."""
-        return _open(self.folder, "pairs").settings.calibration
+        return _settings(self.folder, "pairs", _stamp(self.folder)).calibration
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Logits, shape (pairs, labels)."""
         model = _open(self.folder, "pairs")
         scores = np.zeros((len(pairs), len(model.settings.labels)), dtype=np.float32)
-        encodings = model.tokenizer.encode_batch(list(pairs))
+        encodings = model.tokenizer.encode_batch([(readable(one), readable(other)) for one, other in pairs])
         for rows in _by_length(encodings, self.batch):
-            scores[rows], _ = model.run([encodings[row] for row in rows])
-        return model.checked(scores)
+            scores[rows], _ = model.run([encodings[row] for row in rows], (None, len(model.settings.labels)))
+        return finite(scores, str(self.folder), "pair")
 
 
 @dataclass(frozen=True)
@@ -121,8 +126,9 @@ class _Model:
     session: InferenceSession
     folder: Path
 
-    def run(self, encodings: Sequence[Encoding]) -> tuple[Vectors, Vectors]:
-        """The model's output for one batch, and the attention mask."""
+    def run(self, encodings: Sequence[Encoding], shape: Sequence[int | None]) -> tuple[Vectors, Vectors]:
+        """The model's output for one batch, and the attention mask. ModelError where the output has another shape;
+        None in it stands for any length."""
         longest = max(len(encoding.ids) for encoding in encodings)
         arrays = {
             "input_ids": _padded([encoding.ids for encoding in encodings], longest),
@@ -130,14 +136,17 @@ class _Model:
             "token_type_ids": _padded([encoding.type_ids for encoding in encodings], longest),
         }
         wanted = {put.name for put in self.session.get_inputs()}
-        (output,) = self.session.run(None, {name: array for name, array in arrays.items() if name in wanted})
+        given = {name: array for name, array in arrays.items() if name in wanted}
+        (output,) = _attempt(lambda: self.session.run(None, given), self.folder / "model.onnx")
+        if len(output.shape) != len(shape) or any(
+            due not in (None, found) for due, found in zip(shape, output.shape, strict=True)
+        ):
+            due = " x ".join("any" if length is None else str(length) for length in shape)
+            raise ModelError(
+                f"{self.folder / 'model.onnx'}: is no {self.settings.kind} model as {SETTINGS} tells: its output is "
+                f"{' x '.join(map(str, output.shape))}, expected {due}"
+            )
         return output, arrays["attention_mask"].astype(np.float32)
-
-    def checked(self, values: Vectors) -> Vectors:
-        """The values, or ModelError where one is not finite."""
-        if not np.isfinite(values).all():
-            raise ModelError(f"{self.folder}: the model gave a value that is not finite; the file may be damaged")
-        return values
 
 
 def _padded(rows: Sequence[Sequence[int]], longest: int) -> npt.NDArray[np.int64]:
@@ -154,33 +163,75 @@ def _by_length(encodings: Sequence[Encoding], batch: int) -> Iterator[list[int]]
         yield order[start : start + batch]
 
 
-@lru_cache(maxsize=8)
 def _open(folder: Path, kind: str) -> _Model:
-    import onnxruntime
-    from tokenizers import Tokenizer
+    return _opened(folder, kind, _stamp(folder))
 
+
+def _name(folder: Path, kind: str) -> str:
+    """``name@digest``, from what the folder tells of itself: the network is opened when it is used."""
+    told = _settings(folder, kind, _stamp(folder))
+    made_of = [told.sha256_model, told.sha256_tokenizer, told.max_length, told.query_prefix, told.passage_prefix]
+    return f"{told.name}@{digest(made_of)[:12]}"
+
+
+def _stamp(folder: Path) -> tuple[tuple[int, int], ...]:
+    """Size and time of change of the files, so that a replaced model is read anew; 0 for what is missing."""
+    found = []
+    for name in ("model.onnx", "tokenizer.json", SETTINGS):
+        try:
+            told = (folder / name).stat()
+            found.append((told.st_size, told.st_mtime_ns))
+        except OSError:
+            found.append((0, 0))
+    return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def _settings(folder: Path, kind: str, stamp: tuple[tuple[int, int], ...]) -> Settings:
+    del stamp
     settings = read_settings(folder)
     if settings.kind != kind:
         raise ModelError(f"{folder}: is a model of kind {settings.kind!r}; {kind!r} is needed here")
+    return settings
+
+
+@lru_cache(maxsize=8)
+def _opened(folder: Path, kind: str, stamp: tuple[tuple[int, int], ...]) -> _Model:
+    settings = _settings(folder, kind, stamp)
     _verify(folder / "model.onnx", settings.sha256_model)
     _verify(folder / "tokenizer.json", settings.sha256_tokenizer)
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    tokenizer = _attempt(lambda: Tokenizer.from_file(str(folder / "tokenizer.json")), folder / "tokenizer.json", "read")
     tokenizer.no_padding()
     tokenizer.enable_truncation(settings.max_length, strategy="longest_first")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    options.intra_op_num_threads = _cores()
     session = _attempt(
         lambda: onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]),
-        folder,
+        folder / "model.onnx",
     )
+    unknown = {put.name for put in session.get_inputs()} - _INPUTS
+    if unknown or len(session.get_outputs()) != 1:
+        raise ModelError(
+            f"{folder / 'model.onnx'}: has inputs {', '.join(sorted(put.name for put in session.get_inputs()))} and "
+            f"{len(session.get_outputs())} outputs; expected {', '.join(sorted(_INPUTS))} or some of them, and 1"
+        )
     return _Model(settings, tokenizer, session, folder)
 
 
-def _attempt(load: Callable[[], InferenceSession], folder: Path) -> InferenceSession:
+def _cores() -> int:
+    """The cores that this process may use, which can be fewer than the machine has: threads beyond them only wait."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _attempt(act: Callable[[], T], path: Path, what: str = "run") -> T:
     try:
-        return load()
-    except Exception as error:  # onnxruntime raises its own kinds, none of them public
-        raise ModelError(f"{folder / 'model.onnx'}: cannot be run: {str(error).splitlines()[0]}") from error
+        return act()
+    except Exception as error:  # onnxruntime and tokenizers raise their own kinds, none of them public
+        raise ModelError(f"{path}: cannot be {what}: {str(error).splitlines()[0]}") from error
 
 
 def read_settings(folder: Path) -> Settings:
@@ -191,7 +242,10 @@ def read_settings(folder: Path) -> Settings:
         values = json.loads((folder / SETTINGS).read_bytes())
     except ValueError as error:
         raise ModelError(f"{folder / SETTINGS}: not valid JSON: {error}") from error
-    return config.fill(Settings, values, str(folder / SETTINGS))
+    try:
+        return config.fill(Settings, values, str(folder / SETTINGS))
+    except RecipeError as error:
+        raise ModelError(str(error)) from error
 
 
 def _verify(path: Path, sha256: str) -> None:

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from responsa.errors import InputError
-from responsa.models import Role, Vectors
-from responsa.models.http import replies, tokens
+from responsa.models import Role, Vectors, tokens
+from responsa.models.checks import readable
+from responsa.models.http import replies
 from responsa.models.http.service import Progress, Service
 from responsa.text import digest
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-# The instructions of the RIRAG paper (section 5.1), each in the form that its model's card gives; passages
-# have none. BGE-EN-ICL ends a query with an empty place for the response.
-NV_EMBED_TASK = "Given a question, retrieve passages that answer the question"
-BGE_ICL_TASK = "Given a financial-regulation query, retrieve relevant passages that answer the query"
-NV_EMBED_PREFIX = f"Instruct: {NV_EMBED_TASK}\nQuery: "
-BGE_ICL_SUFFIX = "\n<response>"
-
-
-def icl_prefix(examples: Iterable[tuple[str, str]] = (), task: str = BGE_ICL_TASK) -> str:
-    """The prefix of a query for BGE-EN-ICL, with examples (question, passage) of the task before it.
-
-    The paper draws 0, 1, 3 or 5 at random from the training questions. Cut long passages before.
-    """
-    shots = "".join(f"<instruct>{task}\n<query>{query}\n<response>{response}\n\n" for query, response in examples)
-    return f"{shots}<instruct>{task}\n<query>"
 
 
 class _Learnt:
@@ -121,7 +103,7 @@ class HttpEncoder:
         return self.output_dimension or self.known_dimension or self._learnt.dimension
 
     def _dressed(self, text: str, role: Role) -> str:
-        cut = tokens.truncate(_SURROGATE.sub("\ufffd", text), self.max_tokens)
+        cut = tokens.truncate(readable(text), self.max_tokens)
         return f"{self.query_prefix}{cut}{self.query_suffix}" if role == "query" else f"{self.passage_prefix}{cut}"
 
     def _payload(self, batch: list[str], role: Role) -> dict[str, object]:

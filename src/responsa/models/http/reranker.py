@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -10,12 +9,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from responsa.errors import InputError
-from responsa.models import Vectors
-from responsa.models.http import replies, tokens
+from responsa.models import Vectors, tokens
+from responsa.models.checks import readable
+from responsa.models.http import replies
 from responsa.models.http.service import Progress, Service
 from responsa.text import digest
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = "-"  # sent in place of a blank text, which the APIs refuse
 
 
@@ -90,7 +89,7 @@ class HttpReranker:
         return batches
 
     def _dressed(self, text: str) -> str:
-        return tokens.truncate(_SURROGATE.sub("\ufffd", text), self.max_tokens) if text.strip() else _BLANK
+        return tokens.truncate(readable(text), self.max_tokens) if text.strip() else _BLANK
 
     def _ask(self, batch: _Batch) -> Vectors:
         count, voyage = len(batch.texts), self.dialect == "voyage"

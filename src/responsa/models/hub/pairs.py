@@ -1,0 +1,107 @@
+"""Cross-encoders through sentence-transformers: rerankers, and classifiers of pairs of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from responsa.errors import ModelError, suggestion
+from responsa.models import Vectors
+from responsa.models.checks import finite, readable
+from responsa.models.hub.source import Source, above_zero, library, named
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+RELEVANCE = "relevance"  # the label of a model that has one
+
+
+@dataclass(frozen=True)
+class HubPairScorer:
+    """A `PairScorer` run by sentence-transformers: logits, without the sigmoid or softmax that its config may ask for.
+
+    ``label`` picks one of several labels, by name; ``single`` refuses a model with several labels of which none is
+    picked. Pairs beyond ``max_tokens`` (None: as many as the model reads) are cut, the longer text first.
+    """
+
+    model: str
+    label: str = ""
+    max_tokens: int | None = None
+    trust_remote_code: bool = False
+    batch: int = 32
+    device: str = ""
+    single: bool = True
+
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        above_zero(max_tokens=self.max_tokens, batch=self.batch)
+
+    @property
+    def name(self) -> str:
+        """The model, and a digest of its files and of all settings that change its scores."""
+        return named(self._source, self.version, [self.label, self.max_tokens])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The label picked, or all, in the order of the scores. The model is loaded for it."""
+        labels = _labels(self._open())
+        if self.label and self.label not in labels:
+            raise ModelError(f"{self.model}: has no label {self.label!r}{suggestion(self.label, labels)}")
+        if self.single and not self.label and len(labels) > 1:
+            raise ModelError(f"{self.model}: has the labels {', '.join(labels)}; pick one: label={labels[-1]}")
+        return (self.label,) if self.label else labels
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
+        """Logits, shape (pairs, labels), in order."""
+        model, labels = self._open(), self.labels
+        if not pairs:
+            return np.zeros((0, len(labels)), dtype=np.float32)
+        import torch
+
+        found = model.predict(
+            [(readable(one), readable(other)) for one, other in pairs],
+            batch_size=self.batch,
+            show_progress_bar=False,
+            activation_fn=torch.nn.Identity(),
+            convert_to_numpy=True,
+        )
+        scores = np.asarray(found, dtype=np.float32).reshape(len(pairs), -1)
+        columns = [_labels(model).index(label) for label in labels]
+        return finite(scores[:, columns], self.model, "pair")
+
+    @property
+    def _source(self) -> Source:
+        return Source(self.model, self.trust_remote_code)
+
+    def _open(self) -> CrossEncoder:
+        return _open(self._source, self._source.fingerprint, self.max_tokens, self.device)
+
+
+def _labels(model: CrossEncoder) -> tuple[str, ...]:
+    count = int(model.num_labels)
+    names = getattr(model.config, "id2label", None) or {}
+    return (RELEVANCE,) if count == 1 else tuple(str(names.get(place, place)) for place in range(count))
+
+
+@lru_cache(maxsize=4)
+def _open(source: Source, fingerprint: str, max_tokens: int | None, device: str) -> CrossEncoder:
+    del fingerprint  # with it, a folder that was replaced is opened anew
+    package = library("hub", "CrossEncoder", "MultiVectorEncoder")
+    source.needs("cross-encoder", ["CrossEncoder"], "ForSequenceClassification")
+
+    def make(local: bool) -> CrossEncoder:
+        model: CrossEncoder = package.CrossEncoder(
+            source.reference,
+            max_length=max_tokens,
+            device=device or None,
+            local_files_only=local,
+            trust_remote_code=source.trust_remote_code,
+        )
+        return model
+
+    return source.load("cross-encoder", make)

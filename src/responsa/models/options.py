@@ -1,0 +1,47 @@
+"""Settings in the name of a model: ``model?setting=value&other=value``, each read as the field that it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from urllib.parse import parse_qsl
+
+from responsa.errors import InputError, suggestion
+
+Options = dict[str, str]
+Table = Mapping[str, tuple[str, Callable[[str], object]]]
+
+
+def split(rest: str) -> tuple[str, Options]:
+    """The model and its settings. InputError where one is given twice."""
+    model, _, query = rest.partition("?")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    options = dict(pairs)
+    if len(options) < len(pairs):
+        raise InputError(f"{model}: a setting is given twice in {query!r}")
+    return model, options
+
+
+def flag(value: str) -> bool:
+    """yes or no; also on and off, true and false, 1 and 0."""
+    if value.lower() not in _FLAGS:
+        raise ValueError
+    return _FLAGS[value.lower()]
+
+
+_FLAGS = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
+
+
+def fields(options: Options, table: Table, elsewhere: Iterable[str] = ()) -> dict[str, object]:
+    """The fields that the settings of ``table`` set. Other settings are refused, but for those read ``elsewhere``."""
+    found: dict[str, object] = {}
+    for name, value in options.items():
+        if name in table:
+            field, read = table[name]
+            try:
+                found[field] = read(value)
+            except ValueError:
+                due = "yes or no" if read is flag else "a number"
+                raise InputError(f"setting {name!r}: expected {due}, got {value!r}") from None
+        elif name not in elsewhere:
+            raise InputError(f"unknown setting {name!r}{suggestion(name, {*table, *elsewhere})}")
+    return found
