@@ -69,6 +69,7 @@ def recipes() -> str:
     text += "settings. Unknown keys are refused. A stage left out has its defaults.\n\n## Recipes that ship\n\n"
     for name in recipe.shipped():
         text += f"- `{name}`: {recipe.load(name).description}\n"
+    text += "\nThose of published systems stand in [the tables of experiments](experiments.md).\n"
     families = {
         "retrieve": RETRIEVERS,
         "fuse": FUSERS,

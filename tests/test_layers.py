@@ -22,7 +22,7 @@ LAYERS = (
     {"retrieval", "answer", "evaluate"},
     {"recipe", "learn"},
     {"engine", "tuning"},
-    {"views"},
+    {"views", "experiment"},
     {"cli"},
     {"__main__"},
 )

@@ -230,6 +230,18 @@ def test_obliqa_gold_with_every_kind_of_passage(tmp_path):
     ]
 
 
+def test_graded_gold_tells_direct_from_indirect(tmp_path):
+    rated = [{"ID": name, "Relation": relation} for name, relation in (("x", 1), ("y", 2), ("c", 0), ("d", None))]
+    named = [{"DocumentID": 3, "PassageID": "18.8.2", "Relation": 2}, {"DocumentID": 3, "PassageID": "18.8.2"}]
+    path = put(tmp_path, json.dumps([{"QuestionID": "q", "Passages": [*rated, *named[:1]]}]))
+    expected = [Judgement("q", "x", 2), Judgement("q", "y", 1), Judgement("q", "a", 1)]
+    assert read_gold(path, find, graded=True) == expected
+    # A passage without a rating is a direct one, and of two ratings the higher counts.
+    path = put(tmp_path, json.dumps([{"QuestionID": "q", "Passages": named}]))
+    assert read_gold(path, find, graded=True) == [Judgement("q", "a", 2)]
+    assert read_gold(put(tmp_path, '{"id": "q", "passages": ["b"]}'), graded=True) == [Judgement("q", "b", 2)]
+
+
 def test_json_lines_need_no_library(tmp_path):
     path = put(
         tmp_path,

@@ -12,6 +12,8 @@ from typing import TypeVar
 
 from responsa.errors import RecipeError, suggestion
 
+DEFAULT_RECIPE = "bm25"  # of commands that name none
+
 T = TypeVar("T")
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from responsa import config
 from responsa.answer import ABSTAINERS, ANSWERERS, SELECTORS, Abstainer, Answerer, Selector
@@ -17,7 +18,7 @@ from responsa.errors import NotFound, RecipeError, suggestion
 from responsa.retrieval import FUSERS, RERANKERS, RETRIEVERS, Hybrid, Retriever
 from responsa.retrieval.fuse import Linear
 
-DEFAULT = "bm25"
+DEFAULT = config.DEFAULT_RECIPE
 T = TypeVar("T")
 
 
@@ -36,23 +37,30 @@ class Recipe:
 _STAGES = ("retrieve", "fuse", "rerank", "select", "abstain", "answer")
 
 
-def shipped() -> list[str]:
-    """The names of the recipes in the package, sorted."""
-    folder = resources.files("responsa") / "recipes"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+def shipped(folder: Literal["recipes", "recipes/papers"] = "recipes") -> list[str]:
+    """The names of the recipes in the package, sorted; those of published systems are in ``recipes/papers``."""
+    entries = (resources.files("responsa") / folder).iterdir()
+    return sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml"))
 
 
 def load(name: str = DEFAULT) -> Recipe:
     """The recipe of that name in the package, or in the file that the name is a path of."""
+    return parse(read(name), Path(name).stem if name.endswith(".toml") else name, name)
+
+
+def read(name: str) -> dict[str, object]:
+    """The table of a recipe, named as for `load`; its stages are not looked at yet."""
     path = Path(name)
     if path.suffix == ".toml":
         if not path.is_file():
             raise NotFound(f"no recipe file {name!r}")
-        return parse(config.read(path), path.stem, name)
-    if name not in shipped():
-        raise NotFound(f"no recipe {name!r}{suggestion(name, shipped())}; a path to a recipe of your own ends in .toml")
-    text = (resources.files("responsa") / "recipes" / f"{name}.toml").read_text(encoding="utf-8")
-    return parse(config.parse(text, name), name, name)
+        return config.read(path)
+    own, papers = shipped(), shipped("recipes/papers")
+    if name not in own and name not in papers:
+        near = get_close_matches(name, [*own, *papers], n=1) or own
+        raise NotFound(f"no recipe {name!r}{suggestion(name, near)}; a path to a recipe of your own ends in .toml")
+    folder = "recipes" if name in own else "recipes/papers"
+    return config.parse((resources.files("responsa") / folder / f"{name}.toml").read_text(encoding="utf-8"), name)
 
 
 def parse(table: Mapping[str, object], name: str, where: str) -> Recipe:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from responsa.evaluate.ranking import Measure, RunScores, Summary
     from responsa.types import Judgement
 
+GradedOption = Annotated[
+    bool, typer.Option("--graded", help="For nDCG: a gold passage counts 2, one rated as indirect (Relation 2) 1.")
+]
+
 score = typer.Typer(help="Score runs.", no_args_is_help=True)
 
 
@@ -30,6 +34,7 @@ def run(
     measures: Annotated[
         str, typer.Option("--measures", metavar="NAMES", help="For example recall@10,MAP@10,nDCG@10,MRR.")
     ] = "",
+    graded: GradedOption = False,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap and the paired test.")] = 0,
     json: JsonOption = False,
 ) -> None:
@@ -44,7 +49,7 @@ def run(
     wanted = (
         tuple(ranking.Measure.parse(name) for name in measures.split(",")) if measures else ranking.DEFAULT_MEASURES
     )
-    judgements = read_gold(context.obj, gold)
+    judgements = read_gold(context.obj, gold, graded)
     scored = [ranking.score_run(trec.read_run(path), judgements, wanted) for path in runs]
     summaries = [ranking.summarise(each, seed) for each in scored]
     pairs = [
@@ -71,17 +76,17 @@ def run(
     _print_comparisons(runs, pairs)
 
 
-def read_gold(folder: Path, gold: Path) -> list[Judgement]:
+def read_gold(folder: Path, gold: Path, graded: bool = False) -> list[Judgement]:
     """Judgements from a gold file; the library is opened where it is there, to look printed numbers up."""
     from responsa.corpus import catalogue
     from responsa.corpus.library import Library
     from responsa.evaluate import trec
 
     if not (folder / catalogue.FILE).exists():
-        return trec.read_gold(gold, None)
+        return trec.read_gold(gold, None, graded)
     with Library.open(folder) as library:
         corpus = library.corpus()
-        return trec.read_gold(gold, lambda document, number: [passage.id for passage in corpus.find(document, number)])
+        return trec.read_gold(gold, lambda document, number: [p.id for p in corpus.find(document, number)], graded)
 
 
 def _print_means(path: Path, scored: RunScores, means: list[Summary], measures: tuple[Measure, ...]) -> None:

@@ -27,6 +27,7 @@ _RUN_COLUMNS = "qid Q0 docid rank score name"
 _QRELS_COLUMNS = "qid 0 docid grade"
 # trec_eval allots memory by the highest grade, and where it gets none it scores 0 without a word.
 HIGHEST_GRADE = 999
+_DIRECT = 2  # grade of a passage that answers directly, where one that does so indirectly has 1
 _SHOWN = 3  # unresolved passages that a message names
 
 
@@ -37,6 +38,7 @@ class _Named:
     query_id: str
     document_id: str
     number: str
+    grade: int
 
 
 # ------------------------------------------------------------------------------------------------ runs
@@ -106,13 +108,14 @@ def _decimal(score: float) -> str:
 # ------------------------------------------------------------------------------------------------ gold
 
 
-def read_gold(path: Path, find: Find | None = None) -> list[Judgement]:
+def read_gold(path: Path, find: Find | None = None, graded: bool = False) -> list[Judgement]:
     """Read gold from TREC qrels, an ObliQA-style JSON list or JSON lines; the first character tells which.
 
     ObliQA rows are ``{QuestionID, Passages: [{DocumentID, PassageID, ID?, Relation?}]}``: ``ID`` is taken as
     the passage id; without it ``find`` resolves document and number. Where that names several passages they
     are one gold item: the first, with the rest as alternatives. ``Relation`` 1 (relevant) and 2 (indirect)
     are both grade 1; 0 and null are left out. Other rows are ``{id, passages: [passage id]}``, grade 1.
+    ``graded`` makes 1, and passages without a ``Relation``, grade 2, which nDCG counts twice; qrels have their own.
 
     Judgements come in file order, repeated (query, passage) rows merged to the highest grade. InputError,
     with file and place, for what cannot be read, for passages that ``find`` does not know, for a missing
@@ -123,7 +126,7 @@ def read_gold(path: Path, find: Find | None = None) -> list[Judgement]:
     if start not in "[{":
         return merged(_qrels(text, path))
     rows = _json_list(text, path) if start == "[" else _json_lines(text, path)
-    gold = [item for place, row in rows for item in _judged(row, place)]
+    gold = [item for place, row in rows for item in _judged(row, place, graded)]
     if not gold:
         raise InputError(f"{path}: no passage is judged relevant; give a file with gold passages")
     return merged(_resolved(gold, find, path))
@@ -173,8 +176,9 @@ def _json_lines(text: str, path: Path) -> list[tuple[str, object]]:
     return rows
 
 
-def _judged(row: object, place: str) -> Iterator[Judgement | _Named]:
+def _judged(row: object, place: str, graded: bool) -> Iterator[Judgement | _Named]:
     """The gold passages of one question. Those with a passage id are judged, the others only named."""
+    full = _DIRECT if graded else 1
     if not isinstance(row, dict):
         raise InputError(f"{place}: a question is a JSON object, this is {_short(json.dumps(row))}")
     obliqa = "QuestionID" in row
@@ -187,11 +191,11 @@ def _judged(row: object, place: str) -> Iterator[Judgement | _Named]:
         where = f"{place}, passage {number}"
         if not obliqa:
             _check_id("passage", passage, where)
-            yield Judgement(query_id, passage)
+            yield Judgement(query_id, passage, full)
         elif not isinstance(passage, dict):
             raise InputError(f"{where}: a passage is a JSON object, this is {_short(json.dumps(passage))}")
         elif _relevant(passage, where):
-            yield _obliqa_passage(query_id, passage, where)
+            yield _obliqa_passage(query_id, passage, where, 1 if passage.get("Relation", 1) == 2 else full)
 
 
 def _relevant(passage: dict[str, object], place: str) -> bool:
@@ -201,12 +205,12 @@ def _relevant(passage: dict[str, object], place: str) -> bool:
     return relation in (1, 2)
 
 
-def _obliqa_passage(query_id: str, passage: dict[str, object], place: str) -> Judgement | _Named:
+def _obliqa_passage(query_id: str, passage: dict[str, object], place: str, grade: int) -> Judgement | _Named:
     if passage.get("ID") is not None:
         passage_id = _text_of(passage, "ID", place)
         _check_id("passage", passage_id, place)
-        return Judgement(query_id, passage_id)
-    return _Named(query_id, _text_of(passage, "DocumentID", place), _text_of(passage, "PassageID", place))
+        return Judgement(query_id, passage_id, grade)
+    return _Named(query_id, _text_of(passage, "DocumentID", place), _text_of(passage, "PassageID", place), grade)
 
 
 def _text_of(row: dict[str, object], key: str, place: str) -> str:
@@ -230,7 +234,7 @@ def _resolved(gold: Iterable[Judgement | _Named], find: Find | None, path: Path)
             )
         ids = tuple(dict.fromkeys(find(item.document_id, item.number)))
         if ids:
-            judgements.append(Judgement(item.query_id, ids[0], alternatives=ids[1:]))
+            judgements.append(Judgement(item.query_id, ids[0], item.grade, ids[1:]))
         else:
             unknown.setdefault((item.document_id, item.number), item)
     if unknown:
