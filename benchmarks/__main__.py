@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from benchmarks import large, quality, speed
+from benchmarks import large, quality, retrieval, speed
 from benchmarks.data import progress
 from benchmarks.report import PAGE, Part, record
 
@@ -13,9 +13,8 @@ from benchmarks.report import PAGE, Part, record
 def main() -> None:
     """Run the parts asked for, all of them by default."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument(
-        "parts", nargs="*", default="all", choices=["all", "quality", "speed", "large"], help="all by default"
-    )
+    known = ["all", "quality", "speed", "retrieval", "large"]
+    parser.add_argument("parts", nargs="*", default="all", choices=known, help="all by default")
     parser.add_argument("--repeats", type=int, default=5, help="of each measurement of time (default 5)")
     parser.add_argument(
         "--sizes",
@@ -26,6 +25,7 @@ def main() -> None:
     parts: dict[str, Callable[[], Part]] = {
         "quality": quality.part,
         "speed": lambda: speed.part(arguments.repeats),
+        "retrieval": retrieval.part,
         "large": lambda: large.part([int(size) for size in arguments.sizes.split(",")]),
     }
     chosen = parts if "all" in arguments.parts else arguments.parts

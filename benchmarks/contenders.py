@@ -48,7 +48,7 @@ def main(name: str, library: str, asked: str, out: str, repeats: str) -> None:
 def responsa(at: Path) -> tuple[float, Search]:
     """The shipped recipe. Its index is made anew from the catalogue, and on disk, checksums included."""
     shutil.rmtree(at / "artefacts", ignore_errors=True)
-    engine = Engine(Library.open(at), recipe.load())
+    engine = Engine(Library.open(at), recipe.load("bm25"))
     start = time.perf_counter()
     engine.recipe.retrieve.prepare(engine.library.corpus())
     seconds = time.perf_counter() - start

@@ -71,7 +71,7 @@ def _shuffled() -> list[Query]:
 
 def build(at: Path) -> None:
     """A library of the 40 documents, with the index of the default recipe."""
-    report = library.add(at, [documents()], prepare(recipe.load()))
+    report = library.add(at, [documents()], prepare(recipe.load("bm25")))
     if report.refused:
         sys.exit(f"benchmarks: refused: {report.refused[0].reason}")
 

@@ -99,7 +99,7 @@ def _in_process(libraries: Mapping[int, Path], asked: list[str]) -> dict[int, fl
     queries = [Query(str(number), text) for number, text in enumerate(asked)]
     rounds: dict[int, list[float]] = {size: [] for size in libraries}
     with contextlib.ExitStack() as stack:
-        shipped = recipe.load()
+        shipped = recipe.load("bm25")
         engines = {size: Engine(stack.enter_context(Library.open(path)), shipped) for size, path in libraries.items()}
         for turn in range(_ROUNDS + 1):  # the first round warms up
             for size, engine in engines.items():

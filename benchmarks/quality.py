@@ -31,7 +31,7 @@ def part() -> Part:
     with tempfile.TemporaryDirectory(prefix="responsa-bench-") as name:
         data.build(Path(name) / "library")
         with Library.open(Path(name) / "library") as library:
-            engine, corpus = Engine(library, recipe.load()), library.corpus()
+            engine, corpus = Engine(library, recipe.load("bm25")), library.corpus()
             progress("dev questions")
             found, table = _retrieval(engine, corpus)
             progress("answers")

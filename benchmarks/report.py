@@ -19,8 +19,8 @@ Stored = dict[str, Any]  # a part or a row as JSON holds it
 
 _INTRODUCTION = """# Benchmarks
 
-Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality`, `speed` or `large` measures
-a part and keeps the rest. Times are medians of repeats, memory is the highest peak of resident memory, which counts the
+Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality`, `speed`, `retrieval` or
+`large` measures a part and keeps the rest. Times are medians of repeats, memory is the highest peak of resident memory, which counts the
 pages of mapped files that were touched. *Whole process* is from the start of a command to its end, the interpreter
 included, in a new process each time; the files are in the page cache of the operating system.
 """
@@ -69,8 +69,8 @@ def record(part: Part) -> None:
 
 
 def page(results: dict[str, Stored]) -> str:
-    """The page with the table of all parts, in the order quality, speed, large."""
-    names = [name for name in ("quality", "speed", "large") if name in results]
+    """The page with the table of all parts, in the order quality, speed, retrieval, large."""
+    names = [name for name in ("quality", "speed", "retrieval", "large") if name in results]
     lines = [_INTRODUCTION]
     for name in names:
         part = results[name]

@@ -59,12 +59,18 @@ def corpus_of(library_of: Callable[..., Library]) -> Callable[..., Corpus]:
 def sample_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     """The sample rulebook, added as ``responsa add --sample`` adds it."""
     folder = tmp_path_factory.mktemp("sample") / "library"
-    library.add(folder, [sample.rulebook()], prepare(recipe.load()))
+    library.add(folder, [sample.rulebook()], prepare(recipe.load("bm25")))
     with Library.open(folder) as opened:
         yield opened
 
 
-_ON_LOOPBACK = ("test_models_http.py", "test_models_hub.py", "test_models_load.py", "test_testing.py", "contracts/test_models.py")
+_ON_LOOPBACK = (
+    "test_models_http.py",
+    "test_models_hub.py",
+    "test_models_load.py",
+    "test_testing.py",
+    "contracts/test_models.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

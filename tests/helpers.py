@@ -21,7 +21,7 @@ from responsa.types import Edition, Passage, Query, Version
 
 TIMEOUT = 60  # seconds after which a child process counts as hung
 
-PREPARE = prepare(load())
+PREPARE = prepare(load("bm25"))
 
 State = frozenset[tuple[str, str, bool, bool, int]]
 
@@ -95,7 +95,7 @@ def texts(folder: Path, document: str, as_of: date | None = None) -> list[str]:
 def search(folder: Path, question: str, k: int = 3) -> list[str]:
     """The ids of the best passages."""
     with Library.open(folder) as opened:
-        return [hit.passage_id for hit in Engine(opened, load()).search([Query("q", question)], k)[0].hits]
+        return [hit.passage_id for hit in Engine(opened, load("bm25")).search([Query("q", question)], k)[0].hits]
 
 
 def versions(folder: Path, document: str) -> list[Version]:

@@ -27,11 +27,11 @@ OTHER_REGULATOR = Path(__file__).resolve().parents[1] / "benchmarks" / "data" / 
 @pytest.fixture(scope="module")
 def system(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("adgm") / "library"
-    report = library.add(folder, [data / "obliqa" / "documents"], prepare(recipe.load()))
+    report = library.add(folder, [data / "obliqa" / "documents"], prepare(recipe.load("bm25")))
     assert len(report.files) == 40
     assert report.refused == ()
     with Library.open(folder) as opened:
-        yield Engine(opened, recipe.load())
+        yield Engine(opened, recipe.load("bm25"))
 
 
 @pytest.fixture(scope="module")

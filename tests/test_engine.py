@@ -25,7 +25,7 @@ def asked():
 
 @pytest.fixture
 def system(sample_library):
-    return Engine(sample_library, recipe.load())
+    return Engine(sample_library, recipe.load("bm25"))
 
 
 def test_search_finds_the_rule(system):
@@ -109,7 +109,7 @@ def test_questions_beyond_the_rulebook_are_not_answered(system):
 @pytest.mark.parametrize("text", ["Xyzzy plugh frotz?", "?", "What is it that they are?"])
 @pytest.mark.parametrize("least", [0.0, 0.3])
 def test_nonsense_is_not_answered_however_lenient_the_recipe(sample_library, text, least):
-    lenient = replace(recipe.load(), abstain=TermCoverage(least=least))
+    lenient = replace(recipe.load("bm25"), abstain=TermCoverage(least=least))
     (answer,) = Engine(sample_library, lenient).ask([Query("q", text)])
     assert answer.abstained
     assert answer.text == "The library holds nothing on this question."
@@ -153,7 +153,7 @@ def test_an_id_given_twice_is_refused(system):
 
 def test_prepare_builds_what_search_needs(library_of):
     corpus = library_of({"r.md": "1.1 A firm must report.\n"}).corpus()
-    chosen = recipe.load()
+    chosen = recipe.load("bm25")
     assert not chosen.retrieve.ready(corpus)
     engine.prepare(chosen)(corpus)
     assert chosen.retrieve.ready(corpus)

@@ -108,7 +108,7 @@ def test_indexes_are_ready_before_the_state_is_visible(folder, rules):
     assert (state(folder), artefacts(folder, "")) == (frozenset(), {})
     add(folder, rules)
     with Library.open(folder) as opened:
-        assert load().retrieve.ready(opened.corpus())
+        assert load("bm25").retrieve.ready(opened.corpus())
 
 
 def test_damaged_and_missing_indexes_are_built_again_by_the_next_search(folder, rules):
@@ -301,7 +301,7 @@ def test_a_document_removed_while_it_is_indexed_is_found_when_it_is_added_again(
         corpus = opened.corpus()
         remove(folder, "ferry")
         with pytest.raises(NotFound, match="document 'ferry' was removed while it was being read; ask again"):
-            load().retrieve([Query("q", "lifeboats")], corpus, 3)
+            load("bm25").retrieve([Query("q", "lifeboats")], corpus, 3)
     add(folder, rules)
     assert search(folder, "lifeboats") == ["ferry/1.1"]
     assert failures(folder) == []

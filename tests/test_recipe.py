@@ -23,9 +23,12 @@ def test_shipped_recipes_load(name):
     assert loaded.description
 
 
-def test_the_default_ships_and_has_the_defaults_of_its_stages():
-    assert recipe.DEFAULT in recipe.shipped()
-    loaded = recipe.load()
+def test_the_default_ships():
+    assert {recipe.DEFAULT, recipe.WORDS} <= set(recipe.shipped())
+
+
+def test_word_search_has_the_defaults_of_its_stages():
+    loaded = recipe.load(recipe.WORDS)
     assert loaded.retrieve == BM25()
     assert (loaded.select, loaded.abstain, loaded.answer) == (ThresholdDrop(), TermCoverage(), Extractive())
 

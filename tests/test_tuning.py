@@ -9,7 +9,8 @@ from responsa.errors import RecipeError
 from responsa.evaluate.ranking import Measure
 from responsa.retrieval import Hybrid
 from responsa.retrieval.fuse import Linear
-from responsa.tuning import simplex, tune
+from responsa.retrieval.scale import Calibrate
+from responsa.tuning import calibrate, simplex, tune
 from responsa.types import Judgement, Query, Ranking, Run
 
 
@@ -32,7 +33,7 @@ class Scripted:
 def recipe_of(*stages, fuse=None):
     from dataclasses import replace
 
-    return replace(recipe.load(), name="r", retrieve=Hybrid(stages, fuse or Linear()))
+    return replace(recipe.load("bm25"), name="r", retrieve=Hybrid(stages, fuse or Linear()))
 
 
 GOOD = Scripted((("gold", 2.0), ("b", 1.0), ("c", 0.0)))
@@ -56,6 +57,42 @@ def test_simplex():
 
 def test_nothing_to_weigh():
     with pytest.raises(RecipeError, match="bm25: has one retriever; weights are tuned between two or more"):
-        tune(recipe.load(), *ASKED, None, Measure("MRR"))
+        tune(recipe.load("bm25"), *ASKED, None, Measure("MRR"))
     with pytest.raises(RecipeError, match="steps of at least 1 are needed, got 0"):
         tune(recipe_of(GOOD, BAD), *ASKED, None, Measure("MRR"), steps=0)
+
+
+ASKED_OFTEN = [Query(f"q{n}", "text") for n in range(8)]
+GOLD = [Judgement(f"q{n}", "gold" if n < 6 else "b") for n in range(8)]
+
+
+def test_scores_become_the_share_that_is_gold():
+    found = calibrate(recipe_of(Scripted((("gold", 2.0), ("b", 1.0)))), ASKED_OFTEN, GOLD, None)
+    assert (found.passages, found.gold) == (16, 8)
+    # 6 of 8 passages at score 2 are gold and 2 of 8 at score 1: symmetric, so a half lies between.
+    assert -found.stage.shift / found.stage.scale == pytest.approx(1.5, abs=1e-6)
+    run = found.stage(Run("r", {"q": Ranking.of("q", [("gold", 2.0)])}), ASKED[0], None)
+    # Platt's targets are 9/10 and 1/10 in place of 1 and 0: 6/8 gives .9 * .75 + .1 * .25 = .7.
+    assert run.rankings["q"].hits[0].score == pytest.approx(0.7, abs=1e-4)
+
+
+def test_a_calibration_in_the_recipe_is_left_out():
+    plain = recipe_of(Scripted((("gold", 2.0), ("b", 1.0))))
+    from dataclasses import replace
+
+    again = replace(plain, retrieve=replace(plain.retrieve, rerank=(Calibrate(5.0, 5.0),)))
+    assert calibrate(again, ASKED_OFTEN, GOLD, None) == calibrate(plain, ASKED_OFTEN, GOLD, None)
+
+
+def test_only_the_first_passages_are_fitted_on():
+    found = calibrate(recipe_of(Scripted((("gold", 3.0), ("b", 2.0), ("c", 1.0)))), ASKED_OFTEN, GOLD, None, depth=2)
+    assert found.passages == 16
+
+
+def test_what_cannot_be_calibrated():
+    with pytest.raises(RecipeError, match="r: 1 of 1 passages found are gold, and higher scores do not tell them"):
+        calibrate(recipe_of(Scripted((("gold", 2.0),))), *ASKED, None)
+    with pytest.raises(RecipeError, match="r: 1 of 3 passages found are gold, and higher scores do not tell them"):
+        calibrate(recipe_of(BAD), *ASKED, None)
+    with pytest.raises(RecipeError, match="depth of at least 1 is needed, got 0"):
+        calibrate(recipe_of(GOOD), *ASKED, None, depth=0)

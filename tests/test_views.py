@@ -23,7 +23,7 @@ def corpus(sample_library):
 
 @pytest.fixture(scope="module")
 def system(sample_library):
-    return Engine(sample_library, recipe.load())
+    return Engine(sample_library, recipe.load("bm25"))
 
 
 def ask(system, text):
@@ -115,7 +115,7 @@ def test_a_submission_lists_every_passage_it_was_written_from(sample_library, co
     # A list item brings its lead-in: that passage was not retrieved, but the answer has its words.
     query = Query("q", "stress tests loss of confidence in the Firm alone")
     kept = Ranking.of("q", [("LIQ/5.1.1(a)", 1.0)], "minmax")
-    answer = recipe.load().answer(query, kept, corpus, recipe.load().retrieve.idf(corpus), 0.9)
+    answer = recipe.load("bm25").answer(query, kept, corpus, recipe.load("bm25").retrieve.idf(corpus), 0.9)
     found = views.submission(answer, corpus)
     assert found["CitedIDs"] == ["LIQ/5.1.1", "LIQ/5.1.1(a)"]
     assert found["RetrievedIDs"] == ["LIQ/5.1.1(a)", "LIQ/5.1.1"]

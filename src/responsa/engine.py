@@ -14,8 +14,9 @@ from responsa.corpus.view import Corpus
 from responsa.errors import InputError
 from responsa.recipe import Recipe
 from responsa.retrieval.bm25 import BM25
-from responsa.retrieval.hybrid import DEPTH, stages_of
+from responsa.retrieval.hybrid import DEPTH, indexed, stages_of
 from responsa.retrieval.scale import minmax
+from responsa.retrieval.windowed import ByModel
 from responsa.types import Answer, Query, Ranking, Run
 
 NEAREST = 3  # passages shown where nothing answers the question
@@ -85,12 +86,29 @@ class Engine:
 
 
 def prepare(recipe: Recipe) -> Callable[[Corpus], None]:
-    """What adding documents builds: the indexes of the recipe."""
+    """What adding documents builds: the indexes of the recipe that need no model. The others are made by `index`,
+    or when they are first needed."""
 
     def build(corpus: Corpus) -> None:
-        recipe.retrieve.prepare(corpus)
+        for stage in indexed(recipe.retrieve):
+            if not isinstance(stage, ByModel):
+                stage.prepare(corpus)
 
     return build
+
+
+def index(recipe: Recipe, corpus: Corpus, progress: Callable[[int, int, str], None] | None = None) -> None:
+    """Build what is missing of the recipe's indexes. ``progress`` is told of the documents encoded."""
+    for stage in indexed(recipe.retrieve):
+        if isinstance(stage, ByModel):
+            stage.prepare(corpus, progress)
+        else:
+            stage.prepare(corpus)
+
+
+def encoded(recipe: Recipe, corpus: Corpus) -> bool:
+    """Whether every index of the recipe that a model makes is built."""
+    return all(stage.ready(corpus) for stage in indexed(recipe.retrieve) if isinstance(stage, ByModel))
 
 
 def _refuse_repeated(queries: Sequence[Query]) -> None:

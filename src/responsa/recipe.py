@@ -19,6 +19,7 @@ from responsa.retrieval import FUSERS, RERANKERS, RETRIEVERS, Hybrid, Retriever
 from responsa.retrieval.fuse import Linear
 
 DEFAULT = config.DEFAULT_RECIPE
+WORDS = "bm25"  # whose index is built as documents are added; the others are when they are first needed
 T = TypeVar("T")
 
 

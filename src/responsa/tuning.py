@@ -1,4 +1,4 @@
-"""Choosing the weights of a fusion on questions with gold passages."""
+"""Choosing the weights of a fusion, and what scores mean, on questions with gold passages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from responsa.corpus.view import Corpus
 from responsa.errors import RecipeError
 from responsa.evaluate.ranking import Measure, score_run
+from responsa.learn.calibrate import platt
 from responsa.recipe import Recipe
-from responsa.retrieval import Hybrid
+from responsa.retrieval import Hybrid, Retriever
 from responsa.retrieval.fuse import RRF, Linear, ZScore
 from responsa.retrieval.hybrid import DEPTH
+from responsa.retrieval.scale import Calibrate
 from responsa.types import Judgement, Query
 
 
@@ -51,6 +53,52 @@ def tune(
         values = scored.values(measure)
         trials.append(Trial(weights, sum(values) / len(values)))
     return sorted(trials, key=lambda trial: (-trial.value, sum(weight**2 for weight in trial.weights)))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The stage fitted, the passages that it was fitted on, and how many of them are gold."""
+
+    stage: Calibrate
+    passages: int
+    gold: int
+
+
+def calibrate(
+    recipe: Recipe, queries: Sequence[Query], judgements: Sequence[Judgement], corpus: Corpus, depth: int = 10
+) -> Calibration:
+    """What makes probabilities of the recipe's scores, fitted on the first ``depth`` passages of each question.
+
+    A `Calibrate` stage of the recipe is left out with what follows it. RecipeError where the scores are probabilities
+    already, or higher ones do not mean more gold.
+    """
+    if depth < 1:
+        raise RecipeError(f"depth of at least 1 is needed, got {depth}")
+    gold = {
+        (judged.query_id, passage_id)
+        for judged in judgements
+        if judged.grade > 0
+        for passage_id in (judged.passage_id, *judged.alternatives)
+    }
+    run = _uncalibrated(recipe.retrieve)(queries, corpus, depth)
+    scales = {ranking.scale for ranking in run.rankings.values() if ranking.hits}
+    if "probability" in scales:
+        raise RecipeError(f"{recipe.name}: the scores are probabilities already; there is nothing to calibrate")
+    pairs = [(hit.score, (name, hit.passage_id) in gold) for name, row in run.rankings.items() for hit in row.hits]
+    fitted = platt([score for score, _ in pairs], [int(right) for _, right in pairs])
+    if not fitted:
+        raise RecipeError(
+            f"{recipe.name}: {sum(right for _, right in pairs)} of {len(pairs)} passages found are gold, and higher"
+            " scores do not tell them; give more questions, or mend the recipe first"
+        )
+    return Calibration(Calibrate(*fitted), len(pairs), sum(right for _, right in pairs))
+
+
+def _uncalibrated(retrieve: Retriever) -> Retriever:
+    if not isinstance(retrieve, Hybrid):
+        return retrieve
+    kinds = [isinstance(stage, Calibrate) for stage in retrieve.rerank]
+    return replace(retrieve, rerank=retrieve.rerank[: kinds.index(True)]) if any(kinds) else retrieve
 
 
 def simplex(parts: int, steps: int) -> Iterator[tuple[float, ...]]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from responsa.cli import asking, library, scoring, training, tuning
+from responsa.cli import asking, datasets, experiments, fusing, library, scoring, training, tuning
 
 app = typer.Typer(
     name="responsa",
@@ -61,4 +61,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 for command in _COMMANDS:
     app.command()(command)
 app.add_typer(scoring.score, name="score")
+app.add_typer(experiments.experiment, name="experiment")
+training.train.command("features")(fusing.features)
 app.add_typer(training.train, name="train")
+app.add_typer(datasets.dataset, name="dataset")

@@ -19,12 +19,14 @@ from responsa.cli.output import (
     progress,
     say,
 )
+from responsa.config import DEFAULT_RECIPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
 
     from responsa.corpus.view import Corpus
+    from responsa.recipe import Recipe
     from responsa.types import Answer, Passage
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The question.")]
@@ -39,7 +41,7 @@ def search(
     context: typer.Context,
     text: Text,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
-    recipe: RecipeOption = "bm25",
+    recipe: RecipeOption = DEFAULT_RECIPE,
     as_of: AsOfOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -53,6 +55,7 @@ def search(
     query, day, chosen = Query("q", questions.check(text)), parse_date(as_of), recipes.load(recipe)
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
+        _index(chosen, corpus)
         ranking = Engine(library, chosen).search([query], k, corpus=corpus)[0]
         if json:
             print_json(views.search(ranking, corpus))
@@ -69,7 +72,7 @@ def ask(
     context: typer.Context,
     text: Text,
     background: Background = "",
-    recipe: RecipeOption = "bm25",
+    recipe: RecipeOption = DEFAULT_RECIPE,
     as_of: AsOfOption = None,
     save: Annotated[
         bool, typer.Option("--save", help="Keep the answer with its citations; verify re-reads them.")
@@ -88,6 +91,7 @@ def ask(
     day, chosen, number = parse_date(as_of), recipes.load(recipe), None
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
+        _index(chosen, corpus)
         answer = next(Engine(library, chosen).ask([query], corpus=corpus))
         if save:
             with writer(context.obj) as db:
@@ -105,7 +109,7 @@ def run(
     context: typer.Context,
     questions: Questions,
     out: Out,
-    recipe: RecipeOption = "bm25",
+    recipe: RecipeOption = DEFAULT_RECIPE,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages for each question.")] = 100,
     as_of: AsOfOption = None,
 ) -> None:
@@ -119,9 +123,12 @@ def run(
 
     check_target(out, _inputs(context.obj, questions, recipe))
     queries, day, chosen = files.read(questions), parse_date(as_of), recipes.load(recipe)
-    with Library.open(context.obj) as library, progress("Searching") as bar:
+    with Library.open(context.obj) as library:
         corpus = library.corpus(day)
-        made = Engine(library, chosen).run(queries, k, progress=lambda done, total: bar(done, total, ""), corpus=corpus)
+        _index(chosen, corpus)
+        with progress("Searching") as bar:
+            engine = Engine(library, chosen)
+            made = engine.run(queries, k, progress=lambda done, total: bar(done, total, ""), corpus=corpus)
         hits = {hit.passage_id for ranking in made.rankings.values() for hit in ranking.hits}
         read = {passage.document_id for passage in corpus.read(hits).values()} if corpus.approximate else ()
     write_run(made, out)
@@ -134,7 +141,7 @@ def answer(
     context: typer.Context,
     questions: Questions,
     out: Out,
-    recipe: RecipeOption = "bm25",
+    recipe: RecipeOption = DEFAULT_RECIPE,
     as_of: AsOfOption = None,
 ) -> None:
     """Answer every question of a file and write the answers in the RIRAG submission format.
@@ -153,17 +160,29 @@ def answer(
     items: list[views.Json] = []
     read: set[str] = set()
     abstained = 0
-    with Library.open(context.obj) as library, progress("Answering") as bar:
+    with Library.open(context.obj) as library:
         corpus = library.corpus(day)
-        for made in Engine(library, chosen).ask(queries, corpus=corpus):
-            items.append(views.submission(made, corpus))
-            abstained += made.abstained
-            if not made.abstained and corpus.approximate:
-                read |= _documents(made, corpus)
-            bar(len(items), len(queries), "")
+        _index(chosen, corpus)
+        with progress("Answering") as bar:
+            for made in Engine(library, chosen).ask(queries, corpus=corpus):
+                items.append(views.submission(made, corpus))
+                abstained += made.abstained
+                if not made.abstained and corpus.approximate:
+                    read |= _documents(made, corpus)
+                bar(len(items), len(queries), "")
     write_json(items, out)
     note(f"{plural(len(items), 'question')}, {abstained:,} not answered, written to {out}")
     _note_gaps(corpus, read, day)
+
+
+def _index(chosen: Recipe, corpus: Corpus) -> None:
+    """Encode what is not encoded yet: the first question after documents were added waits for it."""
+    from responsa.engine import encoded, index
+
+    if not encoded(chosen, corpus):
+        note(f"encoding the passages for the recipe {chosen.name!r}; that is done once ...")
+        with progress("Encoding") as bar:
+            index(chosen, corpus, bar)
 
 
 def _print_hit(rank: int, score: float, passage: Passage, corpus: Corpus) -> None:

@@ -46,14 +46,14 @@ def add(
     from responsa import views
     from responsa.corpus import library
     from responsa.engine import prepare
-    from responsa.recipe import load
+    from responsa.recipe import WORDS, load
     from responsa.sample import rulebook
 
     with progress("Reading") as bar:
         report = library.add(
             context.obj,
             [*(sources or []), *([rulebook()] if sample else [])],
-            prepare(load()),
+            prepare(load(WORDS)),
             bar,
             lambda: note("Another process is adding to the library; waiting ..."),
         )
@@ -85,9 +85,9 @@ def remove(
     """Take a document out of the library, all its versions."""
     from responsa.corpus import answers, library
     from responsa.engine import prepare
-    from responsa.recipe import load
+    from responsa.recipe import WORDS, load
 
-    removed = library.remove(context.obj, doc, prepare(load()))
+    removed = library.remove(context.obj, doc, prepare(load(WORDS)))
     with library.Library.open(context.obj) as opened:
         citing = {document_id: answers.citing(opened.db, document_id) for document_id in removed}
     if json:

@@ -37,6 +37,8 @@ Ceiling = Annotated[
 ]
 Frozen = Annotated[int | None, typer.Option("--frozen", min=0, help="Lowest layers that are not learned: faster.")]
 Length = Annotated[int | None, typer.Option("--length", help="Tokens read of a passage, or of a pair.")]
+QueryLength = Annotated[int | None, typer.Option("--query-length", help="Tokens read of a question.")]
+Reads = Annotated[int, typer.Option("--reads", min=0, help="Tokens that the model made reads; 0: those of --length.")]
 Seed = Annotated[int, typer.Option("--seed")]
 Folds = Annotated[Path | None, typer.Option("--folds", metavar="FILE", help="Learn from one fold's training part.")]
 FoldOption = Annotated[int, typer.Option("--fold", help="Which fold, from 0.")]
@@ -67,6 +69,8 @@ def encoder(
     distil: Annotated[float, typer.Option("--distil", help="The teacher's share of the loss.")] = 0.0,
     frozen: Frozen = None,
     length: Length = None,
+    query_length: QueryLength = None,
+    reads: Reads = 0,
     seed: Seed = 0,
     folds: Folds = None,
     fold: FoldOption = 0,
@@ -86,14 +90,16 @@ def encoder(
     settings = EncoderSettings(
         symmetric=symmetric,
         distil=distil,
-        **_given(negatives=negatives, cluster=cluster, frozen=frozen, passage_length=length),  # type: ignore[arg-type]
+        **_given(  # type: ignore[arg-type]
+            negatives=negatives, cluster=cluster, frozen=frozen, passage_length=length, query_length=query_length
+        ),
     )
     schedule = Schedule(seed=seed, **_given(epochs=epochs, batch=batch, learning_rate=rate))  # type: ignore[arg-type]
     count = max(1, settings.negatives) * 3 if settings.cluster == 1 else _CLUSTERED
     mining = _mining(ranks, count, ceiling, seed)
     start, sources = find_base(base), job.Sources(tuple(questions), folds, fold, validation, None, seed)
     gathered = _gather(context.obj, sources, mining, settings.depth, recipe)
-    target = _target(out, name, questions, terms, allow_size)
+    target = _target(out, name, questions, terms, reads, allow_size)
     with progress("Training") as bar:
         trained = job.train_encoder(start, gathered.material, settings, schedule, target, teacher, bar)
     _report(trained, json)
@@ -117,6 +123,7 @@ def reranker(
     ceiling: Ceiling = 0.0,
     frozen: Frozen = None,
     length: Length = None,
+    reads: Reads = 0,
     seed: Seed = 0,
     folds: Folds = None,
     fold: FoldOption = 0,
@@ -149,7 +156,7 @@ def reranker(
     archive = chosen.archive if chosen else None
     start, sources = find_base(base), job.Sources(tuple(questions), folds, fold, validation, archive, seed)
     gathered = _gather(context.obj, sources, mining, settings.depth, recipe)
-    target = _target(out, name, questions, terms, allow_size)
+    target = _target(out, name, questions, terms, reads, allow_size)
     with progress("Training") as bar:
         trained = job.train_reranker(start, gathered.material, settings, schedule, target, bar)
     _report(trained, json)
@@ -185,13 +192,14 @@ def _gather(folder: Path, sources: Sources, mining: Mining, depth: int, recipe: 
     return gathered
 
 
-def _target(out: Path, name: str, questions: list[Path], terms: str, allow_size: bool) -> Target:
+def _target(out: Path, name: str, questions: list[Path], terms: str, reads: int, allow_size: bool) -> Target:
     from responsa.learn import job
     from responsa.learn.export import LIMIT
 
     rebuild = shlex.join(["responsa", *sys.argv[1:]])
     limit = 2**40 if allow_size else LIMIT
-    return job.Target(out, name or out.resolve().name, tuple(path.name for path in questions), terms, rebuild, limit)
+    data = tuple(path.name for path in questions)
+    return job.Target(out, name or out.resolve().name, data, terms, rebuild, reads, limit)
 
 
 def _report(trained: Trained, json: bool) -> None:

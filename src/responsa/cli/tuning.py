@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, progress, say, table
+
+if TYPE_CHECKING:
+    from responsa.tuning import Calibration
 
 
 def index(
@@ -22,16 +25,20 @@ def index(
     from responsa import recipe as recipes
     from responsa.corpus.library import Library
     from responsa.errors import StorageError
-    from responsa.retrieval.hybrid import stages_of
+    from responsa.retrieval.hybrid import indexed
     from responsa.retrieval.vectors import Dense
+    from responsa.retrieval.windowed import ByModel
 
-    stages = stages_of(Dense(encoder) if encoder else recipes.load(recipe).retrieve)
+    stages = indexed(Dense(encoder) if encoder else recipes.load(recipe).retrieve)
     with Library.open(context.obj) as library, progress("Encoding") as bar:
         corpus = library.corpus()
         for name, problem in library.artefacts.discard_damaged():
             note(f"damaged, built again where needed: {name} ({problem})")
         for stage in stages:
-            if isinstance(stage, Dense):
+            if isinstance(stage, ByModel):
+                missing, others = stage.stored().state(corpus)
+                if others:
+                    note(f"of another model or other settings, encoded anew: {others} of {plural(missing, 'document')}")
                 stage.prepare(corpus, bar)
             else:
                 stage.prepare(corpus)
@@ -50,19 +57,27 @@ def tune(
         str, typer.Option("--measure", metavar="NAME", help="What to make as large as possible.")
     ] = "recall@10",
     steps: Annotated[int, typer.Option("--steps", min=1, help="Weights are multiples of 1/N.")] = 20,
+    calibrate: Annotated[bool, typer.Option("--calibrate", help="Fit what makes probabilities of scores.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Choose the weights of a recipe's retrievers on questions with gold passages; prints the table to put into it."""
+    """Choose the weights of a recipe's retrievers on questions with gold passages; prints the table to put into it.
+
+    With --calibrate the weights stay, and the table is that of the stage which makes probabilities of the scores.
+    """
     from responsa import questions
     from responsa import recipe as recipes
     from responsa.cli.scoring import read_gold
     from responsa.corpus.library import Library
     from responsa.evaluate.ranking import Measure
+    from responsa.tuning import calibrate as fit
     from responsa.tuning import tune as choose
 
     wanted = Measure.parse(measure)
     queries, judgements = questions.read(gold), read_gold(context.obj, gold)
     with Library.open(context.obj) as library:
+        if calibrate:
+            _print_calibration(fit(recipes.load(recipe), queries, judgements, library.corpus()), json)
+            return
         trials = choose(recipes.load(recipe), queries, judgements, library.corpus(), wanted, steps)
     if json:
         print_json({"measure": str(wanted), "trials": [{"weights": list(t.weights), "value": t.value} for t in trials]})
@@ -72,3 +87,12 @@ def tune(
         add_row(listing, ", ".join(f"{weight:g}" for weight in trial.weights), f"{trial.value:.4f}")
     print_table(listing)
     say(f"[fuse]\nweights = {[round(weight, 4) for weight in trials[0].weights]}")
+
+
+def _print_calibration(found: Calibration, json: bool) -> None:
+    stage = found.stage
+    if json:
+        print_json({"scale": stage.scale, "shift": stage.shift, "passages": found.passages, "gold": found.gold})
+        return
+    note(f"fitted on {plural(found.passages, 'passage')}, of which {found.gold:,} are gold")
+    say(f'[[rerank]]\nkind = "calibrate"\nscale = {stage.scale:.6g}\nshift = {stage.shift:.6g}')

@@ -51,13 +51,18 @@ class Gathered:
 
 @dataclass(frozen=True)
 class Target:
-    """Where the model goes and what its card tells. The run (checkpoints, log) is kept in ``folder``.training."""
+    """Where the model goes and what its card tells. The run (checkpoints, log) is kept in ``folder``.training.
+
+    ``reads``: the tokens that the model made reads of a text or pair, where that is more than it learned with; 0: as
+    many. Position vectors beyond those learned with are those of the base.
+    """
 
     folder: Path
     name: str
     data: tuple[str, ...]
     terms: str
     rebuild: str = ""
+    reads: int = 0
     limit: int = LIMIT
     quantise: bool = True
 
@@ -157,7 +162,7 @@ def train_encoder(
 ) -> Trained:
     """Train, or go on training, and export. ``teacher`` names a reranker (see `models.load`) to distil from."""
     probes = [material.texts[passage] for passage in list(dict.fromkeys(p for _, p in material.pairs))[:_PROBES]]
-    plan = Plan("encoder", target.name, base, settings.passage_length, probes)
+    plan = Plan("encoder", target.name, base, target.reads or settings.passage_length, probes)
     check(plan, target.folder)
     told: Teacher = teach(load_reranker(teacher), material) if teacher and settings.distil else {}
     task = EncoderTask(base, material, settings, told, schedule.seed)
@@ -178,7 +183,7 @@ def train_reranker(
 ) -> Trained:
     """Train, or go on training, calibrate and export."""
     probes = [(asked(example.query), material.texts[passage]) for example, passage in material.pairs[:_PROBES]]
-    plan = Plan("pairs", target.name, base, settings.max_length, probes, LABELS)
+    plan = Plan("pairs", target.name, base, target.reads or settings.max_length, probes, LABELS)
     check(plan, target.folder)
     task = RerankerTask(base, material, settings, schedule.seed)
     outcome = fit(task, schedule, target.run, progress, _fingerprint(base, material, settings))

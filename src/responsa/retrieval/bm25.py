@@ -128,18 +128,19 @@ class BM25:
         return corpus.artefacts.opened(lambda: [self.prepare(corpus)], lambda folders: load(folders[0]))
 
     def _build(self, corpus: Corpus, folder: Path) -> None:
-        def terms(version: Version) -> postings.TermList:
-            return corpus.artefacts.opened(
-                lambda: [self._terms(corpus, version)], lambda folders: postings.load_terms(folders[0])
-            )
-
-        parts = [terms(version) for version in corpus.versions]
+        parts = [self.terms(corpus, version) for version in corpus.versions]
         scale = self.k1 + 1 if self.variant == "atire" else 1.0
 
         def gain(tf: Floats, length: Floats, mean_length: float) -> Floats:
             return scale * saturation(tf, length, mean_length, self.k1, self.b)
 
         postings.write_index(parts, folder, postings.Weighting(_IDF[self.variant], gain, self.bigram_weight))
+
+    def terms(self, corpus: Corpus, version: Version) -> postings.TermList:
+        """The terms of one version's passages, analysed where that has not been done."""
+        return corpus.artefacts.opened(
+            lambda: [self._terms(corpus, version)], lambda folders: postings.load_terms(folders[0])
+        )
 
     def _terms(self, corpus: Corpus, version: Version) -> Path:
         """The folder with the version's term list, made where it is missing."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from responsa.corpus.view import Corpus
 from responsa.retrieval.fuse import Fuser, Linear
-from responsa.retrieval.rerank import Reranker
+from responsa.retrieval.rerank import Combiner, Prepared, Reranker
 from responsa.types import Query, Run
 
 DEPTH = 100  # passages that each retriever gives at least, so that fusion and scaling see the same ones for any k
@@ -34,7 +34,8 @@ def stages_of(retriever: Retriever) -> tuple[Retriever, ...]:
 class Hybrid:
     """Retrievers side by side, fused, then reranked by one stage after the other; itself a retriever.
 
-    One retriever alone is not fused: its scores stay as they are.
+    One retriever alone is not fused: its scores stay as they are. A reranker that is a `Combiner` gets the runs of
+    every stage before it.
     """
 
     stages: tuple[Retriever, ...]
@@ -43,18 +44,40 @@ class Hybrid:
 
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
         """The best ``k`` passages for each query."""
-        runs = [stage(queries, corpus, max(k, DEPTH)) for stage in self.stages]
-        run = runs[0] if len(runs) == 1 else self.fuse(runs)
-        for rerank in self.rerank:
-            run = rerank(run, queries, corpus)
+        run = self.trail(queries, corpus, k)[-1]
         cut = {query_id: replace(ranking, hits=ranking.hits[:k]) for query_id, ranking in run.rankings.items()}
         return Run(run.name, cut)
 
+    def trail(self, queries: Sequence[Query], corpus: Corpus, k: int) -> list[Run]:
+        """What each stage found, in their order: the retrievers, their fusion where they are several, the rerankers."""
+        runs = [stage(queries, corpus, max(k, DEPTH)) for stage in self.stages]
+        if len(runs) > 1:
+            runs.append(self.fuse(runs))
+        for rerank in self.rerank:
+            if isinstance(rerank, Combiner):
+                runs.append(rerank.combine(runs, queries, corpus))
+            else:
+                runs.append(rerank(runs[-1], queries, corpus))
+        return runs
+
     def prepare(self, corpus: Corpus) -> None:
         """Build what is missing of every stage's index."""
-        for stage in self.stages:
+        for stage in indexed(self):
             stage.prepare(corpus)
 
     def ready(self, corpus: Corpus) -> bool:
         """Whether every stage's index is built."""
-        return all(stage.ready(corpus) for stage in self.stages)
+        return all(stage.ready(corpus) for stage in indexed(self))
+
+
+def indexed(retriever: Retriever) -> tuple[Prepared, ...]:
+    """The stages that have an index: the retrievers, then those rerankers that look something up."""
+    rerank = retriever.rerank if isinstance(retriever, Hybrid) else ()
+    return (*stages_of(retriever), *(stage for stage in rerank if isinstance(stage, Prepared)))
+
+
+def trail(retriever: Retriever, queries: Sequence[Query], corpus: Corpus, k: int) -> list[Run]:
+    """`Hybrid.trail`; the run of any other retriever alone."""
+    if isinstance(retriever, Hybrid):
+        return retriever.trail(queries, corpus, k)
+    return [retriever(queries, corpus, k)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from responsa.analysis import windows
 from responsa.corpus.view import Corpus
 from responsa.errors import RecipeError
 from responsa.models.load import load_reranker
-from responsa.retrieval.scale import minmax
+from responsa.retrieval.scale import logistic, minmax
 from responsa.types import Hit, Query, Ranking, Run
 
 
@@ -19,6 +19,22 @@ class Reranker(Protocol):
     """A run to a run in which the passages stand in a better order."""
 
     def __call__(self, run: Run, queries: Sequence[Query], corpus: Corpus) -> Run: ...
+
+
+@runtime_checkable
+class Combiner(Protocol):
+    """A reranker that looks at what every stage before it found: the retrievers, their fusion, the rerankers so far."""
+
+    def combine(self, runs: Sequence[Run], queries: Sequence[Query], corpus: Corpus) -> Run: ...
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """A stage with an index of its own. ``prepare`` builds what is missing, ``ready`` tells whether nothing is."""
+
+    def prepare(self, corpus: Corpus) -> object: ...
+
+    def ready(self, corpus: Corpus) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +74,7 @@ class CrossEncoder:
         calibration = getattr(load_reranker(self.model), "calibration", ())
         if self.weight == 1.0 and calibration:
             scale, shift = calibration
-            probable = [(hit.passage_id, 1 / (1 + math.exp(-(scale * hit.score + shift)))) for hit in scored.hits]
+            probable = [(hit.passage_id, logistic(scale * hit.score + shift)) for hit in scored.hits]
             return Ranking.of(query.id, probable, "probability")
         new = dict(minmax(scored, self.depth).hits)
         old = dict(minmax(Ranking(query.id, head), self.depth).hits)
