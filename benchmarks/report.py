@@ -20,9 +20,9 @@ Stored = dict[str, Any]  # a part or a row as JSON holds it
 _INTRODUCTION = """# Benchmarks
 
 Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality`, `speed`, `retrieval` or
-`large` measures a part and keeps the rest. Times are medians of repeats, memory is the highest peak of resident memory, which counts the
-pages of mapped files that were touched. *Whole process* is from the start of a command to its end, the interpreter
-included, in a new process each time; the files are in the page cache of the operating system.
+`large` measures a part and keeps the rest. Times are medians of repeats, memory is the highest peak of resident
+memory, which counts the pages of mapped files that were touched. *Whole process* is from the start of a command to
+its end, the interpreter included, in a new process each time; the files are in the page cache of the operating system.
 """
 
 

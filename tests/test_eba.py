@@ -22,9 +22,11 @@ from responsa.learn.eba import (
     gold,
     is_english,
     named,
+    paragraphs,
     passage_id,
     read,
     strata,
+    without_copies,
 )
 
 ROW = {
@@ -222,13 +224,50 @@ def test_the_baseline_names_first_and_then_the_frequent():
 
 
 def test_folds_part_the_inquiries():
-    items = [inquiry(id=str(k)) for k in range(50)]
+    items = [inquiry(id=str(k), question=f"What is {k}?") for k in range(50)]
     parts = folds(items)
     assert sorted(item.id for _, test in parts for item in test) == sorted(item.id for item in items)
     assert all(len(training) + len(test) == 50 and not set(training) & set(test) for training, test in parts)
+    assert [set(test) for _, test in parts] == [set(test) for _, test in folds(items[::-1])]
+    assert [set(test) for _, test in parts] != [set(test) for _, test in folds(items, seed=1)]
+    with pytest.raises(InputError, match="at least 2 are needed, got 1"):
+        folds(items, 1)
 
 
-# Measured by five-fold cross-validation: recall@5 all .799, rare .703, unnamed .718.
+def test_questions_of_one_text_are_in_one_fold():
+    items = [inquiry(id=str(k), question="What  is it?" if k % 2 else "what is IT?") for k in range(30)]
+    assert sorted(len(test) for _, test in folds(items)) == [0, 0, 0, 0, 30]
+    training = [inquiry(id="w-1", question="WHAT is it?"), inquiry(id="w-2", question="What else?")]
+    assert [item.id for item in without_copies(training, items)] == ["w-2"]
+
+
+def test_paragraphs_of_articles(tmp_path):
+    text = "Scope.\n\n1. Banks **report**:\n\n(a) daily;\n\n**2.** More.\n\n1a. Last 2. of all."
+    rows = [provision("art_51_a", text_md=text), provision("art_50a"), provision("anx_iv")]
+    found = paragraphs(edition(act(tmp_path, *rows)))
+    assert [(p.id, p.number, p.parent_id, p.text) for p in found.passages] == [
+        ("CRR/51a", "Article 51a", None, ""),
+        ("CRR/51a/p", "Article 51a", "CRR/51a", "Scope."),
+        ("CRR/51a/1", "Article 51a(1)", "CRR/51a", "1. Banks **report**:\n\n(a) daily;"),
+        ("CRR/51a/2", "Article 51a(2)", "CRR/51a", "**2.** More."),
+        ("CRR/51a/1a", "Article 51a(1a)", "CRR/51a", "1a. Last 2. of all."),
+        ("CRR/Annex-IV", "Annex IV", None, ""),
+        ("CRR/Annex-IV/p", "Annex IV", "CRR/Annex-IV", "Text of anx_iv."),
+    ]
+    assert found.passages[3].path == ("PART ONE", "H")
+
+
+def test_long_paragraphs_are_parted_between_blocks(tmp_path):
+    text = "1. one two\n\n(a) three\n\n(b) four five six seven\n\n1. again"
+    found = paragraphs(edition(act(tmp_path, provision("art_1", text_md=text))), most=5)
+    assert [(p.id, p.text) for p in found.passages[1:]] == [
+        ("CRR/1/1", "1. one two\n\n(a) three"),
+        ("CRR/1/1.2", "(b) four five six seven"),
+        ("CRR/1/1#2", "1. again"),
+    ]
+
+
+# Measured by five-fold cross-validation: recall@5 all .801, rare .706, unnamed .721.
 def test_the_archive(data):
     items = read(data / "eba_qa/train.jsonl") + read(data / "eba_qa/validation.jsonl")
     assert len(items) == len(english(items)) == 982
@@ -244,9 +283,9 @@ def test_the_archive(data):
             for name in strata(item):
                 recalls[name].append(sum(judgement.passage_id in best for judgement in gold(item)) / len(gold(item)))
     means = {name: sum(values) / len(values) for name, values in recalls.items()}
-    assert means["all"] == pytest.approx(0.799, abs=0.01)
-    assert means["rare"] == pytest.approx(0.70, abs=0.015)
-    assert means["unnamed"] == pytest.approx(0.718, abs=0.015)
+    assert means["all"] == pytest.approx(0.801, abs=0.005)
+    assert means["rare"] == pytest.approx(0.706, abs=0.005)
+    assert means["unnamed"] == pytest.approx(0.721, abs=0.005)
 
 
 def test_the_versions_of_the_crr(data):

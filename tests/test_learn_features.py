@@ -215,6 +215,7 @@ def test_a_recipe_for_each_fold(world, tmp_path):
     told = json.loads(command(world, "--out", tmp_path / "w.json", *given).stdout)
     assert (told["questions"], told["unusable"]) == (24, 0)
     assert told["after"]["MAP@10"] > told["before"]["MAP@10"]
+    assert [json.loads((tmp_path / f"w-{number}.json").read_text())["questions"] for number in range(3)] == [16] * 3
     # With one recipe for all folds, learning on all questions at once gives the same weights.
     for number in range(3):
         (tmp_path / f"r-{number}.toml").write_text('[[retrieve]]\nkind = "bm25"\n')

@@ -29,7 +29,8 @@ def features(
     The stages of the recipe before its 'features' stage, or all of them, are run on the questions. With folds, the
     questions of the fold's test part are ranked before and after. A model in the recipe must not have learned from the
     questions. If it has, train one for each fold, give --recipe 'NAME-{fold}.toml' and --folds: each question is then
-    ranked by the recipe of the fold that tests it, and the weights are learned on all.
+    ranked by the recipe of the fold that tests it, and the weights are learned on all; NAME-0.json and so on beside
+    the file are those that ranked each fold.
     """
     from responsa import recipe as recipes
     from responsa.corpus.library import Library
@@ -55,6 +56,8 @@ def features(
         else:
             learned = learn(sources, retrieve[0], corpus, penalty, without or (), tell)
     write_text(learned.weights.text(), out)
+    for number, weights in enumerate(learned.of_folds):
+        write_text(weights.text(), out.with_name(f"{out.stem}-{number}.json"))
     if json:
         print_json(
             {

@@ -41,12 +41,14 @@ class Listed(NamedTuple):
 @dataclass(frozen=True)
 class Learned:
     """Weights, how many questions had no gold passage among their candidates, and how the test questions went
-    ``before`` (by the last stage) and ``after``; empty where there are none."""
+    ``before`` (by the last stage) and ``after``; empty where there are none. ``of_folds`` are the weights that ranked
+    each fold's test questions in `cross`."""
 
     weights: Weights
     unusable: int
     before: dict[str, float]
     after: dict[str, float]
+    of_folds: tuple[Weights, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -160,15 +162,16 @@ def cross(
     runs = {each.runs for each in seen.values()}
     if len(runs) > 1:
         raise InputError(f"the recipes of the folds must have the same stages, these have {sorted(runs)} runs")
-    tested = []
+    tested, of_folds = [], []
     for fold in folds:
         weights = fit(
             [listed[name] for name in listed if name in fold.train], max(runs), Extractor.depth, penalty, without
         )
+        of_folds.append(weights)
         for each in (seen[name] for name in seen if name in fold.test):
             tested.append((each.example, each.before, weights.rank(*each.candidates)))
     learned = fit(list(listed.values()), max(runs), Extractor.depth, penalty, without)
-    return Learned(learned, len(seen) - len(listed), *_figures(tested))
+    return Learned(learned, len(seen) - len(listed), *_figures(tested), tuple(of_folds))
 
 
 @dataclass
