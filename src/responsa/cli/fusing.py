@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from responsa.cli.output import JsonOption, note, plural, print_json, progress, say
 from responsa.cli.training import FoldOption, Folds, Questions
+
+if TYPE_CHECKING:
+    from responsa.learn.features import Learned
 
 
 def features(
@@ -58,6 +61,10 @@ def features(
     write_text(learned.weights.text(), out)
     for number, weights in enumerate(learned.of_folds):
         write_text(weights.text(), out.with_name(f"{out.stem}-{number}.json"))
+    _report(learned, out, json)
+
+
+def _report(learned: Learned, out: Path, json: bool) -> None:
     if json:
         print_json(
             {
