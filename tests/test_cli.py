@@ -181,7 +181,9 @@ def test_search(at):
 
 
 def test_search_without_a_hit_says_why(at):
-    assert at("search", "xyzzy plugh") == Done(0, "", "nothing found: no passage shares a word with the question\n")
+    assert at("search", "xyzzy plugh", "--recipe", "bm25") == Done(
+        0, "", "nothing found: no passage shares a word with the question\n"
+    )
     assert at("search", "liquidity", "--as-of", "1999-01-01") == Done(0, "", "no document is in force on 1999-01-01\n")
 
 
@@ -241,7 +243,7 @@ def test_verify(at):
 def test_batches(at, tmp_path):
     asked = questions(tmp_path / "q.tsv", ("q1", QUESTION), ("q2", "xyzzy plugh"))
     run, answers = tmp_path / "run.txt", tmp_path / "answers.json"
-    done = at("run", asked, "--out", run, "-k", 5)
+    done = at("run", asked, "--out", run, "-k", 5, "--recipe", "bm25")
     assert done == Done(0, "", f"2 questions, 1 without a hit, written to {run}\n")
     assert [line.split()[:2] for line in run.read_text().splitlines()] == [["q1", "Q0"]] * 5
     done = at("answer", asked, "--out", answers)
@@ -250,7 +252,7 @@ def test_batches(at, tmp_path):
     assert {"QuestionID", "Question", "RetrievedPassages", "RetrievedIDs", "Answer"} <= set(first)
     assert first["Answer"]
     assert second["Answer"] == ""
-    assert at("run", asked, "--out", "-", "-k", 5).out == run.read_text()
+    assert at("run", asked, "--out", "-", "-k", 5, "--recipe", "bm25").out == run.read_text()
 
 
 @pytest.mark.parametrize("command", ["run", "answer"])
@@ -478,6 +480,7 @@ def test_the_note_on_a_version_that_is_not_in_force(call, tmp_path):
         (tmp_path / f"{name}.md").write_text(f"{head}1.1 A Firm must hold {name} cover.\n")
     folder = tmp_path / "library"
     call("--library", folder, "add", tmp_path / "LIQ.md", tmp_path / "AML.md")
+    call("--library", folder, "index")
     expected = "note: LIQ: the version read is in force from 2998-01-01; --as-of DATE reads the law of a day\n"
     asked = questions(tmp_path / "q.tsv", ("q", "LIQ cover"))
     assert call("--library", folder, "search", "LIQ cover", "-k", 1).err == expected

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from responsa.cli import asking, datasets, experiments, fusing, library, scoring, training, tuning
+from responsa.cli import asking, datasets, entailing, experiments, fusing, library, scoring, training, tuning
 
 app = typer.Typer(
     name="responsa",
@@ -57,9 +57,12 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     asking.answer,
     tuning.index,
     tuning.tune,
+    entailing.entail,
+    entailing.detect,
 )
 for command in _COMMANDS:
     app.command()(command)
+scoring.score.command("answers")(entailing.answers)
 app.add_typer(scoring.score, name="score")
 app.add_typer(experiments.experiment, name="experiment")
 training.train.command("features")(fusing.features)

@@ -18,7 +18,7 @@ GradedOption = Annotated[
     bool, typer.Option("--graded", help="For nDCG: a gold passage counts 2, one rated as indirect (Relation 2) 1.")
 ]
 
-score = typer.Typer(help="Score runs.", no_args_is_help=True)
+score = typer.Typer(help="Score runs and answers.", no_args_is_help=True)
 
 
 @score.callback()

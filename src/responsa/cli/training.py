@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,12 +14,16 @@ import typer
 from responsa.cli.output import JsonOption, note, print_json, progress, say
 
 if TYPE_CHECKING:
+    from responsa.learn.classifier import Samples
     from responsa.learn.job import Gathered, Sources, Target, Trained
+    from responsa.learn.labels import LabelledSentence
     from responsa.learn.mine import Mining
 
 _CLUSTERED = 50  # negatives mined for a question where batches are made of clusters
 
-train = typer.Typer(help="Train models on questions with known passages.", no_args_is_help=True)
+train = typer.Typer(
+    help="Train models: encoders and rerankers on questions, classifiers on labelled text.", no_args_is_help=True
+)
 
 Questions = Annotated[
     list[Path],
@@ -43,6 +49,14 @@ Seed = Annotated[int, typer.Option("--seed")]
 Folds = Annotated[Path | None, typer.Option("--folds", metavar="FILE", help="Learn from one fold's training part.")]
 FoldOption = Annotated[int, typer.Option("--fold", help="Which fold, from 0.")]
 Validation = Annotated[int, typer.Option("--validation", min=1, help="Questions kept apart to choose the best state.")]
+HeldBack = Annotated[
+    int,
+    typer.Option("--validation", min=1, help="Of each source kept apart to choose the best state; at most a fifth."),
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option("--weight", metavar="SOURCE=N", help="How often a sample of the source is seen in an epoch; 1."),
+]
 Terms = Annotated[str, typer.Option("--terms", help="The terms of the data, for the model's card.")]
 AllowSize = Annotated[bool, typer.Option("--allow-size", help="Export a model of more than 25 MB too.")]
 
@@ -133,8 +147,6 @@ def reranker(
     json: JsonOption = False,
 ) -> None:
     """Train a cross-encoder. With the preset, QUESTIONS are archives: question, article(s), background, answer."""
-    from dataclasses import replace
-
     from responsa.learn import job
     from responsa.learn.base import base as find_base
     from responsa.learn.reranker import CRR_RANKER, RerankerSettings
@@ -160,6 +172,151 @@ def reranker(
     with progress("Training") as bar:
         trained = job.train_reranker(start, gathered.material, settings, schedule, target, bar)
     _report(trained, json)
+
+
+@train.command("nli")
+def nli(
+    context: typer.Context,
+    pairs: Annotated[list[Path], typer.Argument(metavar="PAIRS...", help="JSONL, or JSONL.GZ, of pairs with a label.")],
+    out: Out,
+    base: BaseOption = "minilm",
+    name: NameOption = "",
+    edits: Annotated[
+        int, typer.Option("--edits", min=0, help="Pairs made of sentences of the library by edits; source: edited.")
+    ] = 0,
+    weight: Weights = None,
+    epochs: Epochs = None,
+    batch: BatchOption = None,
+    rate: Rate = None,
+    frozen: Frozen = None,
+    length: Length = None,
+    reads: Reads = 0,
+    seed: Seed = 0,
+    validation: HeldBack = 200,
+    test: Annotated[
+        list[Path] | None, typer.Option("--test", metavar="FILE", help="Pairs that are measured only; repeatable.")
+    ] = None,
+    terms: Terms = "not stated",
+    allow_size: AllowSize = False,
+    json: JsonOption = False,
+) -> None:
+    """Train a cross-encoder for entailment on pairs: premise, hypothesis, label and source. Stopped, it goes on."""
+    from responsa.corpus.library import Library
+    from responsa.learn import job
+    from responsa.learn import nli as learning
+    from responsa.learn.base import base as find_base
+    from responsa.learn.classifier import ClassifierSettings
+    from responsa.learn.train import Schedule
+
+    settings = ClassifierSettings(weights=_weights(weight), **_given(frozen=frozen, max_length=length))  # type: ignore[arg-type]
+    given = _given(epochs=epochs, batch=batch, learning_rate=rate)
+    schedule = replace(Schedule(batch=32, learning_rate=1e-4), seed=seed, **given)  # type: ignore[arg-type]
+    start = find_base(base)
+    if edits:
+        with Library.open(context.obj) as library:
+            samples = learning.gather(pairs, library.corpus(), edits, validation, seed, test or ())
+    else:
+        samples = learning.gather(pairs, None, 0, validation, seed, test or ())
+    _count(samples)
+    target = _target(out, name, pairs, terms, reads, allow_size)
+    with progress("Training") as bar:
+        _report(job.train_classifier(start, learning.LABELS, samples, settings, schedule, target, bar), json)
+
+
+@train.command("obligations")
+def obligations(
+    sentences: Annotated[
+        list[Path], typer.Argument(metavar="SENTENCES...", help="CSV with the columns Text and Obligation.")
+    ],
+    out: Out,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", metavar="FILE", help="Labels of real sentences; their text is in --data.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", envvar="RESPONSA_DATA", metavar="DIR", help="The folder of given data.")
+    ] = None,
+    pages: Annotated[
+        Path | None, typer.Option("--pages", metavar="FILE", help="The PRA pages as passages, for --labels.")
+    ] = None,
+    base: BaseOption = "minilm",
+    name: NameOption = "",
+    preset: Annotated[
+        str, typer.Option("--preset", help="legalbert: that of the reference classifier, with --base.")
+    ] = "",
+    weight: Weights = None,
+    epochs: Epochs = None,
+    batch: BatchOption = None,
+    rate: Rate = None,
+    frozen: Frozen = None,
+    length: Length = None,
+    reads: Reads = 0,
+    seed: Annotated[int | None, typer.Option("--seed", help="0; 42 with the preset.")] = None,
+    validation: HeldBack = 200,
+    terms: Terms = "not stated",
+    allow_size: AllowSize = False,
+    json: JsonOption = False,
+) -> None:
+    """Train a classifier of sentences: obligation or not. Real sentences of the test part are measured only."""
+    from responsa.learn import classifier, job
+    from responsa.learn.base import base as find_base
+    from responsa.learn.train import Schedule
+
+    if preset not in ("", "legalbert"):
+        raise typer.BadParameter(f"unknown preset {preset!r}; known: legalbert")
+    chosen = classifier.LEGALBERT if preset else None
+    settings = replace(
+        chosen.settings if chosen else classifier.ClassifierSettings(max_length=128, select="F1"),
+        **_given(frozen=frozen, max_length=length, weights=_weights(weight) or None),  # type: ignore[arg-type]
+    )
+    schedule = replace(
+        chosen.schedule if chosen else Schedule(epochs=4, batch=16),
+        **_given(epochs=epochs, batch=batch, learning_rate=rate, seed=seed),  # type: ignore[arg-type]
+    )
+    start = find_base(base)
+    written = [sample for path in sentences for sample in classifier.read_sentences(path)]
+    samples = classifier.obligations(written, _labelled(labels, data, pages), validation, schedule, chosen)
+    if chosen:
+        schedule = chosen.warmed(schedule, len(samples.learned))
+    _count(samples)
+    target = _target(out, name, [*sentences, *([labels] if labels else [])], terms, reads, allow_size)
+    with progress("Training") as bar:
+        patience = chosen.patience if chosen else 0
+        trained = job.train_classifier(start, classifier.OBLIGATION, samples, settings, schedule, target, bar, patience)
+    _report(trained, json)
+
+
+def _labelled(labels: Path | None, data: Path | None, pages: Path | None) -> Sequence[LabelledSentence]:
+    from responsa.learn import examples
+    from responsa.learn import labels as labelled
+
+    if not labels:
+        return ()
+    if not data:
+        raise typer.BadParameter("--labels needs --data, the folder with the texts")
+    rows = examples.rows(pages) if pages else ()
+    texts = {examples.text_of(row, "id", place): str(row.get("text", "")) for place, row in rows}
+    return labelled.load(labels, labelled.texts_of(data, texts))
+
+
+def _weights(given: list[str] | None) -> tuple[tuple[str, float], ...]:
+    found = []
+    for each in given or ():
+        source, sign, value = each.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if not source or not sign or number < 0:
+            raise typer.BadParameter(f"--weight: {each!r} is not of the form SOURCE=NUMBER, such as adgm=8")
+        found.append((source, number))
+    return tuple(found)
+
+
+def _count(samples: Samples) -> None:
+    note(
+        f"{len(samples.learned):,} samples to learn from, {len(samples.validation):,} to choose the best state by,"
+        f" {len(samples.test):,} to measure only"
+    )
 
 
 def _given(**options: object) -> dict[str, object]:

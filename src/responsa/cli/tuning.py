@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, progress, say, table
+from responsa.config import DEFAULT_RECIPE
 
 if TYPE_CHECKING:
     from responsa.tuning import Calibration
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 def index(
     context: typer.Context,
-    recipe: Annotated[str, typer.Option("--recipe", metavar="RECIPE", help="Build what this recipe needs.")] = "bm25",
+    recipe: Annotated[
+        str, typer.Option("--recipe", metavar="RECIPE", help="Build what this recipe needs.")
+    ] = DEFAULT_RECIPE,
     encoder: Annotated[str, typer.Option("--encoder", metavar="NAME", help="Build the vectors of this encoder.")] = "",
 ) -> None:
     """Build indexes ahead of the first search. What is built stays; a stopped run goes on where it was.

@@ -161,8 +161,9 @@ def embed(net: torch.nn.Module, tokenizer: Tokenizer, texts: Sequence[str]) -> t
 
 
 def pair_logits(net: torch.nn.Module, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
-    """A score for each pair and label, shape (pairs, labels)."""
-    return _by_length(net, tokenizer.encode_batch(list(pairs)), _scored)
+    """A score for each pair and label, shape (pairs, labels). A pair with an empty second text is read as one text."""
+    read = [pair if pair[1] or not pair[0] else pair[0] for pair in pairs]
+    return _by_length(net, tokenizer.encode_batch(read), _scored)
 
 
 def _summed(net: torch.nn.Module, encodings: Sequence[Encoding]) -> torch.Tensor:

@@ -46,6 +46,29 @@ def _loss(
     return float(np.sum(np.logaddexp(0.0, logits) - target * logits))
 
 
+def temperature(scores: Sequence[Sequence[float]], labels: Sequence[int]) -> tuple[float, ...]:
+    """Scale and shift, the latter 0, such that softmax(scale * scores) are probabilities: the scale with the least
+    cross-entropy between 0.01 and 100 (Guo et al. 2017, section 4.2). Empty without scores."""
+    if not len(labels):
+        return ()
+    x, y = np.asarray(scores, dtype=np.float64), np.asarray(labels)
+
+    def loss(log_scale: float) -> float:
+        scaled = x * np.exp(log_scale)
+        high = scaled.max(axis=1, keepdims=True)
+        total = np.log(np.exp(scaled - high).sum(axis=1)) + high[:, 0]
+        return float((total - scaled[np.arange(len(y)), y]).mean())
+
+    low, high = np.log(0.01), np.log(100.0)
+    for _ in range(_ITERATIONS):  # the cross-entropy is convex in the scale, so it has one valley here too
+        third = (high - low) / 3
+        if loss(low + third) <= loss(high - third):
+            high -= third
+        else:
+            low += third
+    return float(np.exp((low + high) / 2)), 0.0
+
+
 def best_f1(scores: Sequence[float], labels: Sequence[int]) -> float:
     """The highest F1 that a threshold on the scores gives."""
     order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")

@@ -34,7 +34,11 @@ class Parity:
 
 def write_card(settings: Settings, base: Base, account: Account, parity: Parity, quantised: bool) -> str:
     """The card in Markdown."""
-    what = "Encoder: mean-pooled unit vectors" if settings.kind == "encoder" else "Cross-encoder: scores of text pairs"
+    what = {
+        "encoder": "Encoder: mean-pooled unit vectors",
+        "pairs": "Cross-encoder: scores of text pairs",
+        "texts": "Classifier: scores of texts",
+    }[settings.kind]
     size = f"{settings.dimension} numbers" if settings.kind == "encoder" else f"labels {', '.join(settings.labels)}"
     lines = [
         f"# {settings.name}",
@@ -74,6 +78,6 @@ def write_card(settings: Settings, base: Base, account: Account, parity: Parity,
 
 def _calibration(settings: Settings) -> str:
     if not settings.calibration:
-        return "none"
+        return "in the weights: the softmax of the scores is the probability" if len(settings.labels) > 1 else "none"
     scale, shift = settings.calibration
     return f"probability = 1 / (1 + exp(-({scale:.4g} * score + {shift:.4g})))"

@@ -22,6 +22,7 @@ from responsa.learn.graph import HEAD, Shape, encoder_graph, pair_graph
 from responsa.learn.train import import_torch
 from responsa.models import Vectors
 from responsa.models.onnx import SETTINGS, OnnxEncoder, OnnxPairScorer, Settings
+from responsa.models.texts import OnnxTextScorer
 from responsa.storage import write_json, write_text
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ _EXACT = 1e-3  # by how much the unquantised graph may differ from the network
 @dataclass(frozen=True)
 class Plan:
     """What becomes of a network. ``probes`` are texts of an encoder, pairs of texts of a pair scorer, on which the
-    model is compared with the network."""
+    model is compared with the network; those of a scorer of texts are pairs whose second text is empty."""
 
-    kind: Literal["encoder", "pairs"]
+    kind: Literal["encoder", "pairs", "texts"]
     name: str
     base: Base
     max_length: int
@@ -167,6 +168,8 @@ def _expected(net: torch.nn.Module, plan: Plan) -> Vectors:
 def _computed(folder: Path, plan: Plan) -> Vectors:
     if plan.kind == "encoder":
         return OnnxEncoder(folder, batch=1).encode([str(probe) for probe in plan.probes], "passage")
+    if plan.kind == "texts":
+        return OnnxTextScorer(folder, batch=1).score([probe[0] for probe in plan.probes])
     return OnnxPairScorer(folder, batch=1).score([(probe[0], probe[1]) for probe in plan.probes])
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from responsa.corpus.view import Corpus
 from responsa.errors import InputError, NotFound
 from responsa.learn import archive, examples, mine
 from responsa.learn.base import Base
 from responsa.learn.card import Account
+from responsa.learn.classifier import ClassifierSettings, ClassifierTask, Samples
 from responsa.learn.encoder import EncoderSettings, EncoderTask, Teacher, teach
 from responsa.learn.examples import Example
 from responsa.learn.export import LIMIT, Exported, Plan, check, export
@@ -193,6 +195,35 @@ def train_reranker(
     return _export(task.model, plan, target, _account(target, settings, schedule, metrics), outcome, metrics)
 
 
+def train_classifier(
+    base: Base,
+    labels: tuple[str, ...],
+    samples: Samples,
+    settings: ClassifierSettings,
+    schedule: Schedule,
+    target: Target,
+    progress: Progress | None = None,
+    patience: int = 0,
+) -> Trained:
+    """Train a classifier of texts or pairs of texts, or go on training, calibrate in the weights, and export.
+
+    ``patience``: see `train.fit`.
+    """
+    probes = [sample.texts for sample in samples.learned[:_PROBES]]
+    kind: Literal["pairs", "texts"] = "pairs" if any(second for _, second in probes) else "texts"
+    plan = Plan(kind, target.name, base, target.reads or settings.max_length, probes, labels)
+    check(plan, target.folder)
+    task = ClassifierTask(base, labels, samples, settings, schedule.seed)
+    fingerprint = digest([base.sha256, samples.fingerprint, asdict(settings), labels])
+    outcome = fit(task, schedule, target.run, progress, fingerprint, patience)
+    task.model.eval()
+    scale_and_shift = task.calibrate()
+    metrics = task.metrics()
+    account = _account(target, settings, schedule, metrics)
+    account = replace(account, settings={**account.settings, "calibration": scale_and_shift})
+    return _export(task.model, plan, target, account, outcome, metrics)
+
+
 def _fingerprint(
     base: Base, material: Material, settings: EncoderSettings | RerankerSettings, teacher: str = ""
 ) -> str:
@@ -200,7 +231,10 @@ def _fingerprint(
 
 
 def _account(
-    target: Target, settings: EncoderSettings | RerankerSettings, schedule: Schedule, metrics: dict[str, float]
+    target: Target,
+    settings: EncoderSettings | RerankerSettings | ClassifierSettings,
+    schedule: Schedule,
+    metrics: dict[str, float],
 ) -> Account:
     told = {**asdict(settings), **asdict(schedule)}
     return Account(target.data, target.terms, told, schedule.seed, metrics, target.rebuild)

@@ -90,9 +90,16 @@ class _Run(Generic[Batch]):
 
 
 def fit(
-    task: Task[Batch], schedule: Schedule, folder: Path, progress: Progress | None = None, fingerprint: str = ""
+    task: Task[Batch],
+    schedule: Schedule,
+    folder: Path,
+    progress: Progress | None = None,
+    fingerprint: str = "",
+    patience: int = 0,
 ) -> Outcome:
     """Train, or go on training, into ``folder``; the task's model ends with the best weights.
+
+    ``patience``: stop after so many evaluations without a better one; 0 never stops early.
 
     ``fingerprint`` names what is learned from (data, base, settings). InputError where the folder holds a run with
     another schedule or fingerprint, and where there is nothing to learn from.
@@ -108,19 +115,27 @@ def fit(
     total = schedule.epochs * len(task.batches(0, schedule.batch, schedule.seed))
     if not total:
         raise InputError("there is nothing to learn from; give questions with gold passages")
-    while run.step < total:
+    every = schedule.evaluate_every or total // schedule.epochs
+    while run.step < total and not _tired(run, patience * every):
         epoch, offset = divmod(run.step, total // schedule.epochs)
         for batch in task.batches(epoch, schedule.batch, schedule.seed)[offset:]:
             loss = _learn(run, batch, total)
             if progress:
                 progress(run.step, total, f"loss {loss:.3f}, best {run.best:.4f}")
-            if run.step % (schedule.evaluate_every or total // schedule.epochs) == 0 or run.step == total:
+            if run.step % every == 0 or run.step == total:
                 _evaluate(run, loss)
             if run.step % schedule.checkpoint_every == 0:
                 _save(run)
+            if _tired(run, patience * every):
+                break
     if run.best_step:
         task.model.load_state_dict(torch.load(folder / "best.pt", map_location="cpu", weights_only=True))
     return Outcome(run.step, run.best, run.best_step)
+
+
+def _tired(run: _Run[Batch], steps: int) -> bool:
+    """Whether the best state is that many steps old; never for 0. It is told by what a checkpoint holds."""
+    return bool(steps) and run.step - run.best_step >= steps and run.best_step > 0
 
 
 def _learn(run: _Run[Batch], batch: Batch, total: int) -> float:

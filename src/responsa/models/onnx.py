@@ -36,11 +36,11 @@ _BATCH_AND_TOKENS = (None, None)
 
 @dataclass(frozen=True)
 class Settings:
-    """``model.json``. ``labels`` are those of a pair scorer, in the order of its outputs; ``dimension`` is that of an
-    encoder; ``sha256`` the checksums of model and tokenizer. ``calibration`` (scale, shift) turns a reranker's
-    score into a probability."""
+    """``model.json``. ``labels`` are those of a scorer of pairs or texts, in the order of its outputs; ``dimension``
+    is that of an encoder; ``sha256`` the checksums of model and tokenizer. ``calibration`` (scale, shift) turns a
+    reranker's score into a probability."""
 
-    kind: Literal["encoder", "pairs"]
+    kind: Literal["encoder", "pairs", "texts"]
     name: str
     max_length: int
     sha256_model: str

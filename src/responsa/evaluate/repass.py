@@ -1,0 +1,310 @@
+"""RePASs of a file of answers: sentences, obligations, probabilities and scores, question by question.
+
+The work of many questions goes to the models together; the arithmetic is that of `responsa.entailment`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, Protocol, cast
+
+import numpy as np
+
+from responsa.entailment import (
+    THRESHOLD,
+    Components,
+    Matrix,
+    ScoringProtocol,
+    components,
+    covered,
+    order_of_trial,
+    shared_words,
+)
+from responsa.errors import InputError
+from responsa.evaluate.agreement import PairedComparison, bootstrap_mean, paired_test
+from responsa.evaluate.gaming import Gaming, gaming
+from responsa.evaluate.repass_files import SubmittedAnswer, repeated
+from responsa.evaluate.repass_sentences import splitter
+from responsa.text import normalise, words
+from responsa.types import Estimate, ObligationDetector
+
+Unanswered = Literal["zero", "skip"]
+Measure = Literal["entailment", "contradiction", "coverage", "composite"]
+MEASURES: tuple[Measure, ...] = ("entailment", "contradiction", "coverage", "composite")
+Progress = Callable[[int, int, str], None]
+Pair = tuple[str, str]
+
+_GROUP = 100  # questions whose sentences go to the models together
+_PAIRS = 4096  # pairs of sentences between two reports of progress
+
+
+class Judge(Protocol):
+    """Pairs (premise, hypothesis) to the probabilities of entailment, neutral and contradiction, a row each."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, pairs: Sequence[Pair]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]: ...
+
+
+@dataclass(frozen=True)
+class Judges:
+    """The models of one scoring: ``nli`` for entailment and contradiction, ``coverage`` for obligations, and what tells
+    obligations, with its name for the record."""
+
+    nli: Judge
+    coverage: Judge
+    detector: ObligationDetector
+    detector_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScore:
+    """One question's scores. ``contradiction`` is None for an unanswered question that counts as zero: what is not
+    said contradicts nothing. ``coverage`` is None where the sources hold no obligation; ``reason`` tells each edge
+    case.
+
+    ``sentences`` counts those of the answer and of the sources, ``obligations`` those among them called obligations,
+    ``covered`` the obligations of the sources that are covered.
+    """
+
+    id: str
+    entailment: float
+    contradiction: float | None
+    coverage: float | None
+    composite: float
+    reason: str = ""
+    sentences: tuple[int, int] = (0, 0)
+    obligations: tuple[int, int] = (0, 0)
+    covered: int = 0
+    gaming: Gaming | None = None
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A file's scores in the file's order, and the record of what made them.
+
+    ``unanswered`` maps each question without an answer to the reason; by ``policy`` they count as zero in ``scores`` or
+    are left out. ``repeated`` are ids that come more than once; each of their answers is scored.
+    """
+
+    protocol: ScoringProtocol
+    policy: Unanswered
+    stamps: Mapping[str, str]
+    scores: tuple[AnswerScore, ...]
+    unanswered: Mapping[str, str]
+    repeated: tuple[str, ...]
+
+
+class _Parts(NamedTuple):
+    """An answer's sentences and its sources', each with what the detector said of it."""
+
+    item: SubmittedAnswer
+    sources: list[str]
+    answers: list[str]
+    binding_sources: list[bool]
+    binding_answers: list[bool]
+
+    @property
+    def obligations(self) -> list[str]:
+        return [text for text, binds in zip(self.sources, self.binding_sources, strict=True) if binds]
+
+    def may_cover(self, protocol: ScoringProtocol) -> list[str]:
+        """The answer's sentences that may cover an obligation."""
+        flags = self.binding_answers if protocol.obligations_cover else [True] * len(self.answers)
+        return [text for text, may in zip(self.answers, flags, strict=True) if may]
+
+
+def score_answers(
+    items: Sequence[SubmittedAnswer],
+    protocol: ScoringProtocol,
+    judges: Judges,
+    unanswered: Unanswered | None = None,
+    progress: Progress = lambda _done, _total, _label: None,
+) -> Scored:
+    """Score every answer. ``unanswered`` None: as the protocol has it.
+
+    InputError for an id that comes twice, but by ``reference``, which scores each of its answers as the published
+    script does.
+    """
+    twice, policy = repeated(items), unanswered or protocol.unanswered
+    if twice and protocol.name != "reference":
+        raise InputError(f"question id {twice[0]!r} comes more than once; keep one answer for each question")
+    split = splitter(protocol.splitter)
+    stamps = {
+        "protocol": protocol.name,
+        "unanswered": policy,
+        "splitter": split.name,
+        "nli": judges.nli.name,
+        "coverage": judges.coverage.name,
+        "obligations": judges.detector_name,
+    }
+    answered = [item for item in items if not item.reason]
+    scores: list[AnswerScore] = []
+    for start in range(0, len(answered), _GROUP):
+        group = answered[start : start + _GROUP]
+        parts = list(_parts(group, protocol, split.split, judges.detector))
+        label = f"questions {start + 1}-{start + len(group)} of {len(answered)}"
+        scores += _score(parts, protocol, judges, lambda done, total, name=label: progress(done, total, name))  # type: ignore[misc]
+    missing = {item.id: item.reason for item in items if item.reason}
+    made = iter(scores)
+    listed = [_zero(item) if item.reason else next(made) for item in items if policy == "zero" or not item.reason]
+    return Scored(protocol, policy, stamps, tuple(listed), missing, twice)
+
+
+def means(scored: Scored, seed: int = 0) -> dict[Measure, Estimate]:
+    """The mean of each measure with its 95 % bootstrap interval; a measure without a value is left out.
+
+    A coverage of None counts as 0 in ``reference`` and ``paper``, as published, and is left out in ``strict``.
+    """
+    found = {name: [value for value in values(scored, name) if value is not None] for name in MEASURES}
+    return {name: bootstrap_mean(row, seed) for name, row in found.items() if row}
+
+
+def values(scored: Scored, measure: Measure) -> list[float | None]:
+    """One measure of each score, in order; None where it has no value."""
+    found = [cast("float | None", getattr(score, measure)) for score in scored.scores]
+    if measure == "coverage" and not scored.protocol.once:
+        return [0.0 if value is None else value for value in found]
+    return found
+
+
+def compare(first: Scored, second: Scored, seed: int = 0) -> dict[Measure, PairedComparison]:
+    """First minus second on the questions that both score, by id; a measure that no question has in both is left out.
+
+    InputError where the protocols, the handling of unanswered questions or the models differ, and where no id is
+    common. Of a repeated id the first answer counts.
+    """
+    differing = [name for name in first.stamps if first.stamps[name] != second.stamps[name]]
+    if differing:
+        raise InputError(f"results differ in {', '.join(differing)}; score both files in the same way to compare them")
+    found: dict[Measure, PairedComparison] = {}
+    for measure in MEASURES:
+        one, other = (_by_id(scored, measure) for scored in (first, second))
+        both = [name for name in one if name in other]
+        if both:
+            found[measure] = paired_test([one[name] for name in both], [other[name] for name in both], seed)
+    if not found:
+        raise InputError("the two files have no scored question in common")
+    return found
+
+
+def _by_id(scored: Scored, measure: Measure) -> dict[str, float]:
+    table: dict[str, float] = {}
+    for score, value in zip(scored.scores, values(scored, measure), strict=True):
+        if value is not None:
+            table.setdefault(score.id, value)
+    return table
+
+
+def _zero(item: SubmittedAnswer) -> AnswerScore:
+    return AnswerScore(item.id, 0.0, None, 0.0, 0.0, item.reason)
+
+
+def _parts(
+    items: Iterable[SubmittedAnswer],
+    protocol: ScoringProtocol,
+    split: Callable[[str], list[str]],
+    detector: ObligationDetector,
+) -> Iterator[_Parts]:
+    halves = [
+        (
+            item,
+            _once(protocol, [s for text in _texts(item, protocol) for s in split(text)]),
+            _once(protocol, split(item.answer)),
+        )
+        for item in items
+    ]
+    seen = list(dict.fromkeys(text for _, sources, answers in halves for text in (*sources, *answers)))
+    binding = {text: found.label == "obligation" for text, found in zip(seen, detector(seen), strict=True)}
+    for item, sources, answers in halves:
+        yield _Parts(item, sources, answers, [binding[text] for text in sources], [binding[text] for text in answers])
+
+
+def _texts(item: SubmittedAnswer, protocol: ScoringProtocol) -> Sequence[str]:
+    return [" ".join(item.passages)] if protocol.joined else item.passages
+
+
+def _once(protocol: ScoringProtocol, sentences: list[str]) -> list[str]:
+    """By ``strict``, each sentence once, however it is written in capitals and spaces, and none without a letter."""
+    if not protocol.once:
+        return sentences
+    kept: dict[str, str] = {}
+    for sentence in sentences:
+        if any(character.isalpha() for character in sentence):
+            kept.setdefault(normalise(sentence).casefold(), sentence)
+    return list(kept.values())
+
+
+def _score(
+    parts: Sequence[_Parts], protocol: ScoringProtocol, judges: Judges, progress: Callable[[int, int], None]
+) -> list[AnswerScore]:
+    pairs = [(source, answer) for part in parts for source in part.sources for answer in part.answers]
+    found = _asked(judges.nli, pairs, progress)
+    covers = _covers([(part.may_cover(protocol), part.obligations) for part in parts], judges.coverage)
+    scores, place = [], 0
+    for part, cover in zip(parts, covers, strict=True):
+        shape = (len(part.sources), len(part.answers))
+        rows = found[place : place + shape[0] * shape[1]]
+        place += shape[0] * shape[1]
+        made = components(protocol, rows[:, 0].reshape(shape), rows[:, 2].reshape(shape), cover)
+        scores.append(_told(part, made, int(covered(cover).sum())))
+    return scores
+
+
+def _asked(judge: Judge, pairs: Sequence[Pair], progress: Callable[[int, int], None]) -> Matrix:
+    """Shape (pairs, 3). Each different pair is asked once, similar lengths together."""
+    unique = sorted(dict.fromkeys(pairs), key=lambda pair: -len(pair[0]) - len(pair[1]))
+    known: dict[Pair, Matrix] = {}
+    for start in range(0, len(unique), _PAIRS):
+        block = unique[start : start + _PAIRS]
+        known.update(zip(block, np.asarray(judge(block), dtype=np.float64), strict=True))
+        progress(len(known), len(unique))
+    return np.stack([known[pair] for pair in pairs]) if pairs else np.zeros((0, 3))
+
+
+def _covers(tasks: Sequence[tuple[list[str], list[str]]], judge: Judge) -> list[Matrix]:
+    """For each (answer sentences, obligations) the probability that the sentence entails the obligation, shape
+    (sentences, obligations).
+
+    The sentences that share most words with an obligation are asked first, twice as many in each round, those of all
+    questions together. Once one covers it, its other sentences are not asked and stay 0.
+    """
+    tables = [np.zeros((len(answers), len(obligations))) for answers, obligations in tasks]
+    orders = []
+    for answers, obligations in tasks:
+        told = [[frozenset(words(text)) for text in texts] for texts in (answers, obligations)]
+        orders.append(order_of_trial(shared_words(told[0], told[1])))
+    first, size = 0, 1
+    while True:
+        places = [
+            (task, int(row), column)
+            for task, order in enumerate(orders)
+            for column, rows in enumerate(order)
+            if not (tables[task][:, column] > THRESHOLD).any()
+            for row in rows[first : first + size]
+        ]
+        if not places:
+            return tables
+        asked = [(tasks[task][0][row], tasks[task][1][column]) for task, row, column in places]
+        for (task, row, column), found in zip(places, _asked(judge, asked, lambda _done, _total: None), strict=True):
+            tables[task][row, column] = found[0]
+        first, size = first + size, size * 2
+
+
+def _told(part: _Parts, made: Components, covered_count: int) -> AnswerScore:
+    score = AnswerScore(
+        part.item.id,
+        made.entailment,
+        made.contradiction,
+        made.coverage,
+        made.composite,
+        made.reason,
+        (len(part.answers), len(part.sources)),
+        (sum(part.binding_answers), sum(part.binding_sources)),
+        covered_count,
+    )
+    called = (part.binding_answers, part.binding_sources)
+    beside = gaming(part.item.answer, part.item.passages, part.item.question, made.composite, called)
+    return replace(score, gaming=beside)

@@ -1,0 +1,189 @@
+"""Pairs of premise and hypothesis to learn entailment from: written ones from files, edited ones from rules."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from responsa.corpus.view import Corpus
+from responsa.errors import InputError
+from responsa.learn.classifier import Sample, Samples, hold_out, key
+from responsa.learn.edits import ANAPHORIC, BROKEN, MORE, PRESERVING, SAME, Edit, Relation, Rule, parse, unnumbered
+from responsa.learn.edits_broken import BREAKING
+from responsa.text import sentences
+
+# The order of the scores, that of cross-encoder/nli-deberta-v3-xsmall.
+LABELS: tuple[Relation, ...] = (BROKEN, SAME, MORE)
+EDITED = "edited"  # the source of pairs made by edits
+_IN_PASSAGE = 0.3  # of the edited pairs have the whole passage as premise, where it can be
+_LONGEST_PASSAGE = 1200  # characters
+_CHAINED = 0.3  # of the breaking edits are made on a sentence that was changed before without loss
+_OTHERS = 3  # other rules tried for each
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What `derive` makes. ``sentence`` is the one that was edited."""
+
+    premise: str
+    hypothesis: str
+    label: Relation
+    kind: str
+    sentence: str
+
+
+def read(path: Path) -> tuple[Sample, ...]:
+    """Pairs from JSON lines ``{premise, hypothesis, label, source?}``, compressed where the name ends in ``.gz``.
+
+    The source is the file's name where a row has none; pairs with the same premise are one group. InputError names
+    file and line.
+    """
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    found = []
+    for place, row in _rows(path):
+        premise, hypothesis = (_text(row, part, place) for part in ("premise", "hypothesis"))
+        label, source = row.get("label"), row.get("source", name)
+        if label not in LABELS:
+            raise InputError(f"{place}: 'label' is {label!r}; write one of {', '.join(sorted(LABELS))}")
+        if not isinstance(source, str) or source.split() != [source] or "=" in source or source == EDITED:
+            raise InputError(f"{place}: 'source' must be a word other than {EDITED!r}, without '=', this is {source!r}")
+        found.append(Sample((premise, hypothesis), LABELS.index(label), source, key(unnumbered(premise))))
+    if not found:
+        raise InputError(f"{path}: holds no pair")
+    return tuple(found)
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    try:
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise InputError(f"{path}: cannot be unpacked: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}, line {number}: not valid JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {number}: expected an object, found {type(row).__name__}")
+        yield f"{path}, line {number}", row
+
+
+def _text(row: dict[str, object], name: str, place: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{place}: {name!r} must be a text, this is {value!r}")
+    return value.strip()
+
+
+def gather(
+    files: Sequence[Path], corpus: Corpus | None, edited: int, validation: int, seed: int, tests: Sequence[Path] = ()
+) -> Samples:
+    """The pairs of files and ``edited`` ones of the corpus, split by premise (`hold_out`).
+
+    An edited pair goes with the sentence it was made of. Pairs that stand in the test files too are left out.
+    """
+    test = tuple(sample for path in tests for sample in read(path))
+    tested = {tuple(map(key, sample.texts)) for sample in test}
+    found = [sample for path in files for sample in read(path)]
+    if corpus is not None and edited:
+        found += [_sample(pair) for pair in derive(_passages(corpus), edited, seed)]
+    kept = [sample for sample in dict.fromkeys(found) if tuple(map(key, sample.texts)) not in tested]
+    learned, held = hold_out(kept, validation, seed)
+    return Samples(learned, held, test)
+
+
+def _sample(pair: Pair) -> Sample:
+    return Sample((pair.premise, pair.hypothesis), LABELS.index(pair.label), EDITED, key(pair.sentence))
+
+
+def _passages(corpus: Corpus) -> Iterator[str]:
+    for version in corpus.versions:
+        for passage in corpus.passages(version):
+            if passage.text.strip():
+                yield passage.text
+
+
+def derive(passages: Iterable[str], count: int, seed: int) -> list[Pair]:
+    """At most ``count`` pairs by edits of the sentences of passages, the labels in equal numbers as far as there are
+    enough, and the kinds within a label. The seed decides what is drawn."""
+    chance = Random(f"{seed} edits")  # noqa: S311
+    pools: dict[Relation, dict[str, list[Pair]]] = {label: {} for label in LABELS}
+    seen: set[str] = set()
+    rules: list[Rule] = []
+    for passage in passages:
+        for start, end in sentences(passage):
+            rule = parse(passage[start:end])
+            if rule is None or key(rule.text) in seen:
+                continue
+            seen.add(key(rule.text))
+            if rule.modal and not ANAPHORIC.match(rule.subject):
+                rules.append(rule)
+            for pair in pairs(rule, passage, chance):
+                pools[pair.label].setdefault(pair.kind, []).append(pair)
+    pools[MORE]["other rule"] = list(_others(rules, chance))
+    found: list[Pair] = []
+    for place, label in enumerate(LABELS):
+        found += _drawn(pools[label], (count - len(found)) // (len(LABELS) - place), chance)
+    return found
+
+
+def pairs(rule: Rule, passage: str, chance: Random) -> Iterator[Pair]:
+    """Every pair that the edits of a rule give, in both directions where both labels are certain."""
+    for name, kind in {**PRESERVING, **BREAKING}.items():
+        for edit in kind(rule, chance):
+            yield _in_context(rule, edit, passage, chance)
+            if edit.back:
+                yield Pair(edit.text, rule.text, edit.back, f"{name} back", rule.text)
+            if name in PRESERVING and edit.back == SAME and chance.random() < _CHAINED:
+                yield from _chained(rule, edit, chance)
+
+
+def _in_context(rule: Rule, edit: Edit, passage: str, chance: Random) -> Pair:
+    """The pair with the sentence or its whole passage as premise. What is neutral to a sentence may follow from
+    another of the passage, so it keeps the sentence."""
+    fits = edit.label != MORE and len(passage) <= _LONGEST_PASSAGE and len(passage) > len(rule.text) + 40
+    whole = fits and chance.random() < _IN_PASSAGE
+    return Pair(passage if whole else rule.text, edit.text, edit.label, edit.kind, rule.text)
+
+
+def _chained(rule: Rule, edit: Edit, chance: Random) -> Iterator[Pair]:
+    """The original against a breaking edit of what says the same."""
+    changed = parse(edit.text)
+    made = [found for kind in BREAKING.values() for found in kind(changed, chance)] if changed else []
+    if made:
+        chosen = chance.choice(made)
+        yield Pair(rule.text, chosen.text, chosen.label, f"{chosen.kind} of {edit.kind}", rule.text)
+
+
+def _others(rules: Sequence[Rule], chance: Random) -> Iterator[Pair]:
+    """Each rule with another that shares its subject and, beyond that, few of its words: one says nothing of the
+    other."""
+    by_subject: dict[str, list[Rule]] = {}
+    for rule in rules:
+        by_subject.setdefault(rule.subject.lower(), []).append(rule)
+    for rule in [*rules] * _OTHERS:
+        other = chance.choice(by_subject[rule.subject.lower()])
+        mine, theirs = (set(key(one.rest).split()) for one in (rule, other))
+        if len(mine & theirs) < 0.3 * min(len(mine), len(theirs)):
+            yield Pair(rule.text, other.text, MORE, "other rule", rule.text)
+
+
+def _drawn(pool: dict[str, list[Pair]], count: int, chance: Random) -> list[Pair]:
+    """Up to ``count`` pairs, as evenly over the kinds as they last."""
+    order = sorted(pool, key=lambda kind: (len(pool[kind]), kind))
+    found: list[Pair] = []
+    for place, kind in enumerate(order):
+        share = (count - len(found)) // (len(order) - place)
+        found += chance.sample(pool[kind], min(share, len(pool[kind])))
+    return found

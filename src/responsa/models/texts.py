@@ -1,0 +1,102 @@
+"""Scorers of single texts by name, such as classifiers of sentences:
+
+embedded:obligations          a model that ships in the package
+onnx:models/obligations       a model folder on this machine
+hf:organisation/model         a sequence-classification model of the Hugging Face hub, or a folder in its format
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from responsa.errors import InputError, ModelError, suggestion
+from responsa.models import Vectors
+from responsa.models.checks import finite, readable
+from responsa.models.embedded import find
+from responsa.models.onnx import _by_length, _name, _open, read_settings
+from responsa.models.options import Table, fields, flag, split
+
+_KINDS = ("texts", "pairs")  # a classifier of pairs also reads a text alone, as the published coverage check does
+_HUB: Table = {
+    "batch": ("batch", int),
+    "device": ("device", str),
+    "max_tokens": ("max_tokens", int),
+    "trust_remote_code": ("trust_remote_code", flag),
+}
+
+
+class TextScorer(Protocol):
+    """Texts to a score for each label."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    def score(self, texts: Sequence[str]) -> Vectors:
+        """Raw scores (logits), shape (texts, labels), in order; higher is more of the label."""
+        ...
+
+
+@dataclass(frozen=True)
+class OnnxTextScorer:
+    """A classifier of texts in the folder format of `responsa.models.onnx`. Texts beyond the model's length are cut."""
+
+    folder: Path
+    batch: int = 1
+
+    @property
+    def name(self) -> str:
+        """The model's name, and a digest of all that changes its scores."""
+        return _name(self.folder, self._kind)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The model's labels in the order of its scores."""
+        return read_settings(self.folder).labels
+
+    def score(self, texts: Sequence[str]) -> Vectors:
+        """Logits, shape (texts, labels)."""
+        model = _open(self.folder, self._kind)
+        scores = np.zeros((len(texts), len(model.settings.labels)), dtype=np.float32)
+        encodings = model.tokenizer.encode_batch([readable(text) for text in texts])
+        for rows in _by_length(encodings, self.batch):
+            scores[rows], _ = model.run([encodings[row] for row in rows], (None, len(model.settings.labels)))
+        return finite(scores, str(self.folder))
+
+    @property
+    def _kind(self) -> str:
+        kind = read_settings(self.folder).kind
+        if kind not in _KINDS:
+            raise ModelError(f"{self.folder}: is a model of kind {kind!r}; a classifier of texts is needed here")
+        return kind
+
+
+def load_texts(name: str) -> TextScorer:
+    """The scorer of texts of that name. Nothing is loaded before its first use."""
+    scheme, colon, rest = name.partition(":")
+    if not colon or not rest:
+        raise InputError(f"{name!r} does not name a classifier of texts; expected scheme:model, such as 'onnx:FOLDER'")
+    if scheme not in TEXTS:
+        raise InputError(f"unknown scheme {scheme!r} of a classifier of texts{suggestion(scheme, TEXTS)}")
+    return TEXTS[scheme](rest)
+
+
+def _hub(rest: str) -> TextScorer:
+    from responsa.models.hub.texts import HubTextScorer
+
+    model, options = split(rest)
+    return HubTextScorer(model, **fields(options, _HUB))  # type: ignore[arg-type]
+
+
+TEXTS: dict[str, Callable[[str], TextScorer]] = {
+    "embedded": lambda rest: OnnxTextScorer(find(rest)),
+    "onnx": lambda rest: OnnxTextScorer(Path(rest)),
+    "hf": _hub,
+}

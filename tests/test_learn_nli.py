@@ -1,0 +1,288 @@
+"""Pairs to learn entailment from, and a toy model that learns it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from learning import tiny_base
+from responsa.cli import training
+from responsa.corpus import library
+from responsa.errors import InputError
+from responsa.learn.calibrate import temperature
+from responsa.learn.classifier import hold_out
+from responsa.learn.nli import LABELS, derive, gather, read
+
+RULES = (
+    "A Firm must keep the register for at least six years.",
+    "A Firm must tell the Regulator within ten days of a breach.",
+    "Where markets are closed, a Firm must use the last price.",
+    "An Authorised Person must establish and maintain a list of gifts.",
+    "A Firm must not accept deposits unless the Regulator agrees.",
+    "A Firm must appoint an auditor before opening a branch abroad.",
+)
+
+
+def write(path, rows, pack=False):
+    text = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(text) if pack else text)
+    return path
+
+
+def pair(premise="a rule", hypothesis="a claim", label="neutral", **more):
+    return {"premise": premise, "hypothesis": hypothesis, "label": label, **more}
+
+
+@pytest.mark.parametrize("pack", [False, True])
+def test_pairs_are_read(tmp_path, pack):
+    rows = [pair(source="adgm", kind="topic"), pair(label="entailment"), pair("  A  Rule ", label="contradiction")]
+    found = read(write(tmp_path / ("own.jsonl" + ".gz" * pack), rows, pack))
+    assert [LABELS[sample.label] for sample in found] == ["neutral", "entailment", "contradiction"]
+    assert [sample.source for sample in found] == ["adgm", "own", "own"]
+    assert len({sample.group for sample in found}) == 1  # one premise, however it is spelled
+    assert found[2].texts == ("A  Rule", "a claim")
+
+
+def test_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path):
+    plain, windows = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    line = json.dumps(pair(source="x"))
+    plain.write_text(f"{line}\n{line}\n")
+    windows.write_bytes(b"\xef\xbb\xbf" + f"{line}\r\n\r\n{line}".encode())
+    assert read(plain) == read(windows)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "holds no pair"),
+        (b"[1]\n", "line 1: expected an object"),
+        (b'{"premise": "a"', "line 1: not valid JSON"),
+        (
+            json.dumps(pair(label="-")).encode(),
+            "line 1: 'label' is '-'; write one of contradiction, entailment, neutral",
+        ),
+        (json.dumps(pair(label=None)).encode(), "'label' is None"),
+        (json.dumps(pair(premise="  ")).encode(), "'premise' must be a text"),
+        (json.dumps(pair(hypothesis=3)).encode(), "'hypothesis' must be a text, this is 3"),
+        (json.dumps(pair(source="two words")).encode(), "'source' must be a word"),
+        (json.dumps(pair(source="edited")).encode(), "'source' must be a word other than 'edited'"),
+        (b'{"premise": "\xff"}', "not UTF-8 text"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path, content, complaint):
+    path = tmp_path / "pairs.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"pairs\.jsonl") as error:
+        read(path)
+    assert complaint in str(error.value)
+
+
+def test_files_that_are_missing_or_cannot_be_unpacked(tmp_path):
+    with pytest.raises(InputError, match=r"no\.jsonl: cannot be read"):
+        read(tmp_path / "no.jsonl")
+    (tmp_path / "a.jsonl.gz").write_bytes(b"plain")
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        read(tmp_path / "a.jsonl.gz")
+    whole = gzip.compress(json.dumps(pair()).encode())
+    (tmp_path / "b.jsonl.gz").write_bytes(whole[:-9])
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        read(tmp_path / "b.jsonl.gz")
+
+
+def test_no_premise_is_on_both_sides_and_a_fifth_is_the_most(tmp_path):
+    rows = [pair(f"rule {n // 4}", f"claim {n}", source="few" if n < 40 else "many") for n in range(400)]
+    samples = read(write(tmp_path / "p.jsonl", rows))
+    learned, held = hold_out(samples, 20, seed=1)
+    assert Counter(sample.source for sample in held) == {"few": 8, "many": 20}
+    assert not {sample.group for sample in learned} & {sample.group for sample in held}
+    assert sorted(learned + held, key=repr) == sorted(samples, key=repr)
+    assert (learned, held) == hold_out(samples, 20, seed=1)
+    assert held != hold_out(samples, 20, seed=2)[1]
+
+
+def test_a_premise_held_back_is_held_back_from_every_source(tmp_path):
+    rows = [pair(f"rule {n}", f"claim {source} {n}", source=source) for n in range(10) for source in ("a", "b")]
+    learned, held = hold_out(read(write(tmp_path / "p.jsonl", rows)), 2, seed=0)
+    assert len(held) == 4  # two premises, each in both sources: b needs none of its own
+    assert not {sample.group for sample in learned} & {sample.group for sample in held}
+
+
+def test_an_edited_pair_goes_with_the_written_pairs_of_its_sentence(tmp_path, corpus_of):
+    corpus = corpus_of(*((f"r{n}", f"({n}) {rule}") for n, rule in enumerate(RULES)))
+    rows = [pair(f"({n}) {rule}", f"claim {m}", source="own") for n, rule in enumerate(RULES) for m in range(2)]
+    samples = gather([write(tmp_path / "p.jsonl", rows)], corpus, 100, 2, seed=0)
+    held = {sample.group for sample in samples.validation}
+    assert {sample.source for sample in samples.validation} == {"own", "edited"}
+    assert len({sample.group for sample in samples.validation if sample.source == "own"}) < len(RULES)
+    assert not held & {sample.group for sample in samples.learned}
+    assert held <= {rule.casefold() for rule in RULES}
+
+
+def test_pairs_in_the_test_files_are_not_learned_from(tmp_path):
+    rows = [pair(f"rule {n}") for n in range(10)]
+    train = write(tmp_path / "train.jsonl", rows)
+    test = write(tmp_path / "test.jsonl", [pair("Rule 3")])
+    samples = gather([train], None, 0, 2, 0, [test])
+    assert len(samples.learned) + len(samples.validation) == 9
+    assert "rule 3" not in {sample.group for sample in (*samples.learned, *samples.validation)}
+    assert len(samples.test) == 1
+
+
+def test_derived_pairs_have_the_labels_of_their_edits():
+    filler = " The Chapter on records has more to say about it, as does the one on fees."
+    found = derive([rule + filler for rule in RULES], 400, seed=0)
+    assert {one.sentence for one in found} == set(RULES)
+    for one in found:
+        if "back" in one.kind:
+            assert one.hypothesis == one.sentence
+        elif one.premise != one.sentence:  # the whole passage
+            assert one.premise == one.sentence + filler
+            assert one.label != "neutral"
+    assert any(one.premise.endswith(filler) for one in found)
+    by_kind = {(one.kind, one.sentence): one for one in found}
+    denied = by_kind["exception", RULES[4]]
+    assert denied.hypothesis.startswith("A Firm must not accept deposits, ")
+    assert denied.label == "contradiction"
+    less, more = by_kind["detail", RULES[3]], by_kind["detail back", RULES[3]]
+    assert (less.label, more.label) == ("entailment", "neutral")
+    assert more.premise == less.hypothesis != RULES[3]
+    assert derive([rule + filler for rule in RULES], 400, seed=0) == found
+
+
+def test_derived_pairs_are_drawn_evenly_and_no_more_than_asked_for():
+    rules = [f"A Firm must keep the register of item {n} for at least six years." for n in range(60)]
+    found = derive(rules, 60, seed=0)
+    assert Counter(one.label for one in found)["contradiction"] == 20
+    assert len(found) <= 60
+    kinds = Counter(one.kind for one in found if one.label == "contradiction")
+    assert max(kinds.values()) - min(kinds.values()) <= 6
+    assert derive(["", "Heading", "No rule here."], 60, seed=0) == []
+
+
+def test_other_rules_are_no_pairs_of_the_same_words():
+    rules = [*RULES, "A Firm must keep the register for at least five years after it was closed."]
+    found = [one for one in derive(rules, 400, seed=0) if one.kind == "other rule"]
+    assert found
+    for one in found:
+        assert one.label == "neutral"
+        assert not (one.premise.startswith("A Firm must keep") and one.hypothesis.startswith("A Firm must keep"))
+
+
+def test_temperature_by_hand():
+    """Scores twice too sure: the best scale is a half. Perfect scores can only grow."""
+    generator = np.random.default_rng(0)
+    true = generator.normal(0, 1.5, (20_000, 3))
+    shares = np.exp(true) / np.exp(true).sum(axis=1, keepdims=True)
+    labels = [int(generator.choice(3, p=row)) for row in shares]
+    scale, shift = temperature((2 * true).tolist(), labels)
+    assert scale == pytest.approx(0.5, rel=0.05)
+    assert shift == 0.0
+    assert temperature([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [0, 1])[0] > 30
+    assert temperature([[1.0, 0.0], [1.0, 0.0]], [1, 1])[0] < 0.02  # worse than chance: next to none
+    assert temperature([], []) == ()
+
+
+def test_the_given_pairs_are_read(data):
+    samples = read(data / "nli" / "regulatory_written.jsonl.gz")
+    assert Counter(sample.source for sample in samples) == {"adgm": 764, "crr": 363}
+    learned, held = hold_out(samples, 200, seed=0)
+    assert not {sample.group for sample in learned} & {sample.group for sample in held}
+    shares = Counter(sample.source for sample in held)
+    assert 0.15 < shares["adgm"] / 764 < 0.21
+    assert 0.15 < shares["crr"] / 363 < 0.21
+
+
+torch = pytest.importorskip("torch", reason="training needs torch: pip install 'responsa[train]'")
+pytest.importorskip("transformers", reason="training needs transformers: pip install 'responsa[train]'")
+pytest.importorskip("onnx", reason="export needs onnx: pip install 'responsa[train]'")
+
+
+def toy_pairs():
+    """The hypothesis alone tells the label: what a network of two layers learns in seconds."""
+    told = {"entailment": "law1", "contradiction": "law2", "neutral": "law3"}
+    return [
+        pair(f"the firm must report case{n} within days {m}", f"the {told[label]} rule", label, source="ab"[n % 2])
+        for n in range(12)
+        for m in range(4)
+        for label in told
+    ]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nli")
+    tiny_base(folder / "base")
+    write(folder / "pairs.jsonl", toy_pairs())
+    write(folder / "rules.jsonl", [{"id": f"r{n}", "text": rule} for n, rule in enumerate(RULES)])
+    library.add(folder / "library", [folder / "rules.jsonl"], lambda _: None)
+    return folder
+
+
+@pytest.fixture
+def run(world, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["responsa", "train", "nli", "..."])
+    app = typer.Typer()
+    app.add_typer(training.train, name="train")
+
+    @app.callback()
+    def shared(context: typer.Context):
+        context.obj = world / "library"
+
+    def command(*arguments):
+        given = ["train", "nli", *map(str, arguments), "--base", str(world / "base"), "--length", "32", "--json"]
+        return CliRunner().invoke(app, given, catch_exceptions=False)
+
+    return command
+
+
+def test_a_toy_task_is_learned_exported_and_read_back(world, run, tmp_path):
+    from responsa.models.classify import CLASSES, Entailment
+    from responsa.models.load import load_pairs
+    from responsa.models.onnx import read_settings
+
+    out = tmp_path / "toy-nli"
+    asked = [world / "pairs.jsonl", "--out", out, "--epochs", 12, "--batch", 12, "--rate", 0.003, "--terms", "mine"]
+    test = write(tmp_path / "other.jsonl", [pair("the firm", "the law2 rule", "contradiction", source="c")])
+    told = json.loads(run(*asked, "--test", test).stdout)
+    assert told["metrics"]["accuracy"] > 0.95
+    assert told["metrics"]["macro accuracy"] == pytest.approx(
+        (told["metrics"]["accuracy a"] + told["metrics"]["accuracy b"]) / 2
+    )
+    assert told["metrics"]["test accuracy c"] == 1.0
+    settings = read_settings(out)
+    assert (settings.kind, settings.labels) == ("pairs", ("contradiction", "entailment", "neutral"))
+    assert settings.calibration == ()  # it is in the weights
+    engine = Entailment.of_pairs(load_pairs(f"onnx:{out}")).check()
+    shares = engine([("the firm must report case3 within days 2", f"the law{n} rule") for n in (1, 2, 3)])
+    assert [CLASSES[place] for place in shares.argmax(axis=1)] == ["entailment", "contradiction", "neutral"]
+    card = (out / "CARD.md").read_text()
+    assert "softmax" in card
+    assert "- macro accuracy:" in card
+    again = json.loads(run(*asked, "--test", test).stdout)
+    assert again == told  # the run was complete: nothing was learned anew
+
+
+def test_edited_pairs_of_the_library_are_learned_from(world, run, tmp_path):
+    asked = [world / "pairs.jsonl", "--out", tmp_path / "m", "--epochs", 1, "--edits", 60, "--weight", "edited=0.5"]
+    result = run(*asked)
+    assert "accuracy edited" in json.loads(result.stdout)["metrics"]
+    with pytest.raises(InputError, match="other data or settings"):
+        run(*asked, "--weight", "a=2")
+
+
+@pytest.mark.parametrize("weight", ["a", "a=x", "=2", "a=-1"])
+def test_a_weight_of_the_wrong_form(world, run, tmp_path, weight):
+    result = run(world / "pairs.jsonl", "--out", tmp_path / "m", "--weight", weight)
+    assert result.exit_code == 2
+    assert "SOURCE=NUMBER" in result.output
+
+
+def test_a_weight_for_no_source(world, run, tmp_path):
+    with pytest.raises(InputError, match="a weight for 'snli', which is no source here; known: a, b"):
+        run(world / "pairs.jsonl", "--out", tmp_path / "m", "--weight", "snli=2")
