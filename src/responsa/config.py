@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from responsa.errors import RecipeError, suggestion
 
-DEFAULT_RECIPE = "bm25"  # of commands that name none
+DEFAULT_RECIPE = "hybrid"  # of commands that name none
 
 T = TypeVar("T")
 
