@@ -73,6 +73,11 @@ def rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    yield from objects(text, path)
+
+
+def objects(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    """Place and object of each line of the text of a JSONL file."""
     for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON may hold U+2028 and its like
         if not line.strip():
             continue

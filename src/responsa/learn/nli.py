@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from responsa.errors import InputError
 from responsa.learn.classifier import Sample, Samples, hold_out, key
 from responsa.learn.edits import ANAPHORIC, BROKEN, MORE, PRESERVING, SAME, Edit, Relation, Rule, parse, unnumbered
 from responsa.learn.edits_broken import BREAKING
+from responsa.learn.examples import objects
 from responsa.text import sentences
 
 # The order of the scores, that of cross-encoder/nli-deberta-v3-xsmall.
@@ -67,16 +67,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
         raise InputError(f"{path}: cannot be unpacked: {error}") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}, line {number}: not valid JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise InputError(f"{path}, line {number}: expected an object, found {type(row).__name__}")
-        yield f"{path}, line {number}", row
+    yield from objects(text, path)
 
 
 def _text(row: dict[str, object], name: str, place: str) -> str:
