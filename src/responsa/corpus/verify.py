@@ -118,19 +118,19 @@ def _indexes(library: Library, altered: set[str]) -> Iterator[Finding]:
 
 
 def _index_problem(db: sqlite3.Connection, folder: Path, altered: set[str]) -> str:
-    """Whether an index holds the passages of its versions. Where one of them is ``altered``, none can tell.
-
-    That of whole documents names documents instead, which its own checksums vouch for.
-    """
+    """Whether an index holds the passages of its versions, or the documents where it is of those. Where a version is
+    ``altered``, none can tell."""
     about = artefacts.about(folder)
     if about is None or altered.intersection(about["versions"]) or not (folder / "ids_end.npy").exists():
         return ""
-    if folder.name.startswith("documents-"):
-        return ""
     expected = []
     for version in about["versions"]:
-        if not db.execute("SELECT 1 FROM versions WHERE digest = ?", (version,)).fetchone():
+        documents = db.execute("SELECT document_id FROM versions WHERE digest = ?", (version,)).fetchall()
+        if not documents:
             return ""  # removed since: the index goes with it
+        if folder.name.startswith("documents-"):
+            expected += [document_id for (document_id,) in documents]
+            continue
         rows = db.execute(
             "SELECT p.passage_id, p.text FROM passages p JOIN versions v ON v.id = p.version_id WHERE v.digest = ?",
             (version,),

@@ -30,7 +30,7 @@ from responsa.models.options import Options, Table, fields, flag, split
 if TYPE_CHECKING:
     from responsa.models.http import Service
 
-M = TypeVar("M", Encoder, PairScorer, SparseEncoder, LateEncoder)
+M = TypeVar("M")
 
 # The length of the vectors of the models that were looked up; others find out with their first request.
 _DIMENSIONS = {
@@ -75,30 +75,31 @@ _HUB_SPARSE: Table = {**_HUB, "max_tokens": ("max_tokens", int)}
 
 def load_encoder(name: str) -> Encoder:
     """The encoder of that name. No model is loaded and nothing is asked before its first use."""
-    return _load(name, "an encoder", ENCODERS)
+    return by_scheme(name, "an encoder", ENCODERS)
 
 
 def load_reranker(name: str) -> PairScorer:
     """The reranker of that name: a scorer with one label. Nothing is loaded or asked before its first use."""
-    return _load(name, "a reranker", RERANKERS)
+    return by_scheme(name, "a reranker", RERANKERS)
 
 
 def load_pairs(name: str) -> PairScorer:
     """The scorer of pairs of that name, with all its labels, such as those of entailment. Loaded at its first use."""
-    return _load(name, "a scorer of pairs", PAIRS)
+    return by_scheme(name, "a scorer of pairs", PAIRS)
 
 
 def load_sparse(name: str) -> SparseEncoder:
     """The sparse encoder of that name. Loaded at its first use."""
-    return _load(name, "a sparse encoder", SPARSE)
+    return by_scheme(name, "a sparse encoder", SPARSE)
 
 
 def load_late(name: str) -> LateEncoder:
     """The late-interaction encoder of that name. Loaded at its first use."""
-    return _load(name, "a late-interaction encoder", LATE)
+    return by_scheme(name, "a late-interaction encoder", LATE)
 
 
-def _load(name: str, what: str, schemes: Mapping[str, Callable[[str], M]]) -> M:
+def by_scheme(name: str, what: str, schemes: Mapping[str, Callable[[str], M]]) -> M:
+    """What the name's scheme makes of the rest. InputError for a name without a scheme, or with one that is unknown."""
     scheme, colon, rest = name.partition(":")
     if not colon or not rest:
         raise InputError(f"{name!r} does not name {what}; expected scheme:model, such as {_EXAMPLES[what]!r}")
@@ -290,6 +291,7 @@ _EXAMPLES = {
     "a scorer of pairs": "onnx:models/nli",
     "a sparse encoder": "hf:naver/splade-v3",
     "a late-interaction encoder": "hf:lightonai/GTE-ModernColBERT-v1",
+    "a classifier of texts": "onnx:FOLDER",
 }
 
 # One line for each scheme. What comes after the colon is the scheme's own business.

@@ -14,10 +14,11 @@ from typing import Protocol
 
 import numpy as np
 
-from responsa.errors import InputError, ModelError, suggestion
+from responsa.errors import ModelError
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
 from responsa.models.embedded import find
+from responsa.models.load import by_scheme
 from responsa.models.onnx import _name, _open, read_settings
 from responsa.models.options import Table, fields, flag, split
 
@@ -80,12 +81,7 @@ class OnnxTextScorer:
 
 def load_texts(name: str) -> TextScorer:
     """The scorer of texts of that name. Nothing is loaded before its first use."""
-    scheme, colon, rest = name.partition(":")
-    if not colon or not rest:
-        raise InputError(f"{name!r} does not name a classifier of texts; expected scheme:model, such as 'onnx:FOLDER'")
-    if scheme not in TEXTS:
-        raise InputError(f"unknown scheme {scheme!r} of a classifier of texts{suggestion(scheme, TEXTS)}")
-    return TEXTS[scheme](rest)
+    return by_scheme(name, "a classifier of texts", TEXTS)
 
 
 def _hub(rest: str) -> TextScorer:
