@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from typer.testing import CliRunner
 from learning import tiny_base
 from responsa.cli import training
 from responsa.corpus import library
-from responsa.errors import InputError
+from responsa.errors import InputError, ModelError, NotFound
 from responsa.learn.calibrate import temperature
 from responsa.learn.classifier import hold_out
+from responsa.learn.labels import texts_of
 from responsa.learn.nli import LABELS, derive, gather, read
+from responsa.text import digest, words
 
 RULES = (
     "A Firm must keep the register for at least six years.",
@@ -42,7 +45,8 @@ def pair(premise="a rule", hypothesis="a claim", label="neutral", **more):
 @pytest.mark.parametrize("pack", [False, True])
 def test_pairs_are_read(tmp_path, pack):
     rows = [pair(source="adgm", kind="topic"), pair(label="entailment"), pair("  A  Rule ", label="contradiction")]
-    found = read(write(tmp_path / ("own.jsonl" + ".gz" * pack), rows, pack))
+    found, test = read(write(tmp_path / ("own.jsonl" + ".gz" * pack), rows, pack))
+    assert not test
     assert [LABELS[sample.label] for sample in found] == ["neutral", "entailment", "contradiction"]
     assert [sample.source for sample in found] == ["adgm", "own", "own"]
     assert len({sample.group for sample in found}) == 1  # one premise, however it is spelled
@@ -97,7 +101,7 @@ def test_files_that_are_missing_or_cannot_be_unpacked(tmp_path):
 
 def test_no_premise_is_on_both_sides_and_a_fifth_is_the_most(tmp_path):
     rows = [pair(f"rule {n // 4}", f"claim {n}", source="few" if n < 40 else "many") for n in range(400)]
-    samples = read(write(tmp_path / "p.jsonl", rows))
+    samples = read(write(tmp_path / "p.jsonl", rows)).learned
     learned, held = hold_out(samples, 20, seed=1)
     assert Counter(sample.source for sample in held) == {"few": 8, "many": 20}
     assert not {sample.group for sample in learned} & {sample.group for sample in held}
@@ -108,7 +112,7 @@ def test_no_premise_is_on_both_sides_and_a_fifth_is_the_most(tmp_path):
 
 def test_a_premise_held_back_is_held_back_from_every_source(tmp_path):
     rows = [pair(f"rule {n}", f"claim {source} {n}", source=source) for n in range(10) for source in ("a", "b")]
-    learned, held = hold_out(read(write(tmp_path / "p.jsonl", rows)), 2, seed=0)
+    learned, held = hold_out(read(write(tmp_path / "p.jsonl", rows)).learned, 2, seed=0)
     assert len(held) == 4  # two premises, each in both sources: b needs none of its own
     assert not {sample.group for sample in learned} & {sample.group for sample in held}
 
@@ -122,6 +126,51 @@ def test_an_edited_pair_goes_with_the_written_pairs_of_its_sentence(tmp_path, co
     assert len({sample.group for sample in samples.validation if sample.source == "own"}) < len(RULES)
     assert not held & {sample.group for sample in samples.learned}
     assert held <= {rule.casefold() for rule in RULES}
+
+
+def marked(text, start, end, hypothesis, part, **more):
+    place = {"source": "adgm", "passage": "p1", "start": start, "end": end, "digest": digest(text[start:end])[:16]}
+    return {**place, "hypothesis": hypothesis, "label": "neutral", "part": part, **more}
+
+
+def test_a_premise_may_be_a_stretch_of_a_passage(tmp_path):
+    text = "A firm keeps a register. It is open to all."
+    rows = [marked(text, 0, 24, "one", "train"), marked(text, 25, 43, "two", "test")]
+    path = write(tmp_path / "p.jsonl", rows)
+    found = read(path, {("adgm", "p1"): text})
+    assert [sample.texts for sample in found.learned] == [("A firm keeps a register.", "one")]
+    assert [sample.texts for sample in found.test] == [("It is open to all.", "two")]
+    for texts, complaint in ((None, "--data"), ({}, "no text of adgm passage 'p1'"), ({("adgm", "p1"): "B"}, "digest")):
+        with pytest.raises(InputError, match=rf"line 1: .*{complaint}"):
+            read(path, texts)
+    with pytest.raises(InputError, match="'part' is 'dev'; write one of train, test"):
+        read(write(tmp_path / "q.jsonl", [marked(text, 0, 24, "one", "dev")]), {("adgm", "p1"): text})
+
+
+def test_what_is_learned_shares_no_premise_with_a_test_part(tmp_path):
+    text = "A firm keeps a register. It is open to all."
+    own = write(tmp_path / "own.jsonl", [marked(text, 0, 24, "one", "test"), marked(text, 25, 43, "two", "train")])
+    given = write(
+        tmp_path / "given.jsonl",
+        [pair("a firm keeps  a register.", "three"), *(pair(f"rule {n}", "four") for n in range(9))],
+    )
+    samples = gather([own, given], None, 0, 1, 0, texts={("adgm", "p1"): text})
+    assert [sample.texts[1] for sample in samples.test] == ["one"]
+    assert {sample.texts[1] for sample in (*samples.learned, *samples.validation)} == {"two", "four"}
+
+
+def test_the_pairs_written_for_the_project_find_their_text(data):
+    path = Path(__file__).parents[1] / "training" / "regulatory_pairs.jsonl"
+    found = read(path, texts_of(data, {}))
+    assert len(found.learned) > 4 * len(found.test) * 0.7
+    for part in found:
+        labels = Counter(sample.label for sample in part)
+        assert max(labels.values()) - min(labels.values()) < 0.02 * len(part)
+    assert not {sample.group for sample in found.learned} & {sample.group for sample in found.test}
+    for sample in (*found.learned, *found.test):
+        premise, hypothesis = (words(text) for text in sample.texts)
+        runs = {tuple(premise[place : place + 8]) for place in range(len(premise) - 7)}
+        assert not any(tuple(hypothesis[place : place + 8]) in runs for place in range(len(hypothesis) - 7))
 
 
 def test_pairs_in_the_test_files_are_not_learned_from(tmp_path):
@@ -189,7 +238,7 @@ def test_temperature_by_hand():
 
 
 def test_the_given_pairs_are_read(data):
-    samples = read(data / "nli" / "regulatory_written.jsonl.gz")
+    samples = read(data / "nli" / "regulatory_written.jsonl.gz").learned
     assert Counter(sample.source for sample in samples) == {"adgm": 764, "crr": 363}
     learned, held = hold_out(samples, 200, seed=0)
     assert not {sample.group for sample in learned} & {sample.group for sample in held}
@@ -286,3 +335,33 @@ def test_a_weight_of_the_wrong_form(world, run, tmp_path, weight):
 def test_a_weight_for_no_source(world, run, tmp_path):
     with pytest.raises(InputError, match="a weight for 'snli', which is no source here; known: a, b"):
         run(world / "pairs.jsonl", "--out", tmp_path / "m", "--weight", "snli=2")
+
+
+def test_learning_begins_with_the_weights_of_another_run(world, run, tmp_path):
+    import torch
+
+    from responsa.learn.base import base, encoder_net, pair_net
+
+    run(world / "pairs.jsonl", "--out", tmp_path / "one", "--epochs", 1)
+    left = torch.load(tmp_path / "one.training" / "best.pt", weights_only=True)
+    begun = base(str(world / "base"), tmp_path / "one.training")
+    for labels, same in ((3, True), (1, False)):  # a head is only taken over for as many labels
+        state = pair_net(begun, labels, seed=5).state_dict()
+        assert all(torch.equal(state[name], left[name]) for name in left if not name.startswith("head."))
+        assert (state["head.weight"].shape == left["head.weight"].shape) is same
+    assert torch.equal(pair_net(begun, 3, seed=5).state_dict()["head.weight"], left["head.weight"])
+    name = "encoder.layer.0.output.dense.weight"
+    assert torch.equal(encoder_net(begun).state_dict()[name], left[f"bert.{name}"])
+    told = run(world / "pairs.jsonl", "--out", tmp_path / "two", "--epochs", 1, "--start", tmp_path / "one.training")
+    assert json.loads(told.stdout)["steps"] > 0
+    assert "then one.training" in (tmp_path / "two" / "CARD.md").read_text()
+
+
+def test_a_start_that_is_no_training_run(world, run, tmp_path):
+    with pytest.raises(NotFound, match="no training run with weights here"):
+        run(world / "pairs.jsonl", "--out", tmp_path / "m", "--start", tmp_path)
+    import torch
+
+    torch.save({"bert.other": torch.zeros(1)}, tmp_path / "best.pt")
+    with pytest.raises(ModelError, match="lacks"):
+        run(world / "pairs.jsonl", "--out", tmp_path / "m", "--start", tmp_path)

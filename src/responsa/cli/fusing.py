@@ -22,6 +22,7 @@ def features(
     folds: Folds = None,
     fold: FoldOption = 0,
     penalty: Annotated[float, typer.Option("--penalty", help="On large weights (L2); more for few questions.")] = 3.0,
+    depth: Annotated[int, typer.Option("--depth", min=1, help="Candidates of each stage of the recipe.")] = 200,
     without: Annotated[
         list[str] | None, typer.Option("--without", metavar="FEATURE", help="Leave out, such as length; repeatable.")
     ] = None,
@@ -55,9 +56,9 @@ def features(
 
         corpus = library.corpus()
         if several:
-            learned = cross(sources, retrieve, corpus, penalty, without or (), tell)
+            learned = cross(sources, retrieve, corpus, penalty, without or (), tell, depth)
         else:
-            learned = learn(sources, retrieve[0], corpus, penalty, without or (), tell)
+            learned = learn(sources, retrieve[0], corpus, penalty, without or (), tell, depth)
     write_text(learned.weights.text(), out)
     for number, weights in enumerate(learned.of_folds):
         write_text(weights.text(), out.with_name(f"{out.stem}-{number}.json"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,6 +32,10 @@ Questions = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The model's folder; its run goes to DIR.training.")]
 BaseOption = Annotated[str, typer.Option("--base", help="minilm, or the path of a BERT folder.")]
+Start = Annotated[
+    Path | None,
+    typer.Option("--start", metavar="DIR", help="A training run, DIR.training, whose best weights to begin with."),
+]
 NameOption = Annotated[str, typer.Option("--name", help="The model's name; the folder's, if not given.")]
 Epochs = Annotated[int | None, typer.Option("--epochs", min=1)]
 BatchOption = Annotated[int | None, typer.Option("--batch", min=1, help="Questions (or pairs) in a step.")]
@@ -58,6 +63,15 @@ Weights = Annotated[
     typer.Option("--weight", metavar="SOURCE=N", help="How often a sample of the source is seen in an epoch; 1."),
 ]
 Terms = Annotated[str, typer.Option("--terms", help="The terms of the data, for the model's card.")]
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        envvar="RESPONSA_DATA",
+        metavar="DIR",
+        help="The folder of given data: texts of rows that mark a place.",
+    ),
+]
 AllowSize = Annotated[bool, typer.Option("--allow-size", help="Export a model of more than 25 MB too.")]
 
 
@@ -67,6 +81,7 @@ def encoder(
     questions: Questions,
     out: Out,
     base: BaseOption = "minilm",
+    start: Start = None,
     name: NameOption = "",
     epochs: Epochs = None,
     batch: BatchOption = None,
@@ -111,11 +126,11 @@ def encoder(
     schedule = Schedule(seed=seed, **_given(epochs=epochs, batch=batch, learning_rate=rate))  # type: ignore[arg-type]
     count = max(1, settings.negatives) * 3 if settings.cluster == 1 else _CLUSTERED
     mining = _mining(ranks, count, ceiling, seed)
-    start, sources = find_base(base), job.Sources(tuple(questions), folds, fold, validation, None, seed)
+    begin, sources = find_base(base, start), job.Sources(tuple(questions), folds, fold, validation, None, seed)
     gathered = _gather(context.obj, sources, mining, settings.depth, recipe)
     target = _target(out, name, questions, terms, reads, allow_size)
     with progress("Training") as bar:
-        trained = job.train_encoder(start, gathered.material, settings, schedule, target, teacher, bar)
+        trained = job.train_encoder(begin, gathered.material, settings, schedule, target, teacher, bar)
     _report(trained, json)
 
 
@@ -125,6 +140,7 @@ def reranker(
     questions: Questions,
     out: Out,
     base: BaseOption = "minilm",
+    start: Start = None,
     name: NameOption = "",
     preset: Annotated[str, typer.Option("--preset", help="crr-ranker: that of the Bank of Italy, on archives.")] = "",
     epochs: Epochs = None,
@@ -166,11 +182,11 @@ def reranker(
     )
     mining = replace(chosen.mining, seed=seed) if chosen else _mining(ranks, settings.negatives * 3, ceiling, seed)
     archive = chosen.archive if chosen else None
-    start, sources = find_base(base), job.Sources(tuple(questions), folds, fold, validation, archive, seed)
+    begin, sources = find_base(base, start), job.Sources(tuple(questions), folds, fold, validation, archive, seed)
     gathered = _gather(context.obj, sources, mining, settings.depth, recipe)
     target = _target(out, name, questions, terms, reads, allow_size)
     with progress("Training") as bar:
-        trained = job.train_reranker(start, gathered.material, settings, schedule, target, bar)
+        trained = job.train_reranker(begin, gathered.material, settings, schedule, target, bar)
     _report(trained, json)
 
 
@@ -180,6 +196,7 @@ def nli(
     pairs: Annotated[list[Path], typer.Argument(metavar="PAIRS...", help="JSONL, or JSONL.GZ, of pairs with a label.")],
     out: Out,
     base: BaseOption = "minilm",
+    start: Start = None,
     name: NameOption = "",
     edits: Annotated[
         int, typer.Option("--edits", min=0, help="Pairs made of sentences of the library by edits; source: edited.")
@@ -196,6 +213,7 @@ def nli(
     test: Annotated[
         list[Path] | None, typer.Option("--test", metavar="FILE", help="Pairs that are measured only; repeatable.")
     ] = None,
+    data: Data = None,
     terms: Terms = "not stated",
     allow_size: AllowSize = False,
     json: JsonOption = False,
@@ -206,21 +224,20 @@ def nli(
     from responsa.learn import nli as learning
     from responsa.learn.base import base as find_base
     from responsa.learn.classifier import ClassifierSettings
+    from responsa.learn.labels import texts_of
     from responsa.learn.train import Schedule
 
     settings = ClassifierSettings(weights=_weights(weight), **_given(frozen=frozen, max_length=length))  # type: ignore[arg-type]
     given = _given(epochs=epochs, batch=batch, learning_rate=rate)
     schedule = replace(Schedule(batch=32, learning_rate=1e-4), seed=seed, **given)  # type: ignore[arg-type]
-    start = find_base(base)
-    if edits:
-        with Library.open(context.obj) as library:
-            samples = learning.gather(pairs, library.corpus(), edits, validation, seed, test or ())
-    else:
-        samples = learning.gather(pairs, None, 0, validation, seed, test or ())
+    begin, texts = find_base(base, start), texts_of(data, {}) if data else None
+    with Library.open(context.obj) if edits else nullcontext() as library:
+        corpus = library.corpus() if library else None
+        samples = learning.gather(pairs, corpus, edits, validation, seed, test or (), texts)
     _count(samples)
     target = _target(out, name, pairs, terms, reads, allow_size)
     with progress("Training") as bar:
-        _report(job.train_classifier(start, learning.LABELS, samples, settings, schedule, target, bar), json)
+        _report(job.train_classifier(begin, learning.LABELS, samples, settings, schedule, target, bar), json)
 
 
 @train.command("obligations")
@@ -232,13 +249,12 @@ def obligations(
     labels: Annotated[
         Path | None, typer.Option("--labels", metavar="FILE", help="Labels of real sentences; their text is in --data.")
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option("--data", envvar="RESPONSA_DATA", metavar="DIR", help="The folder of given data.")
-    ] = None,
+    data: Data = None,
     pages: Annotated[
         Path | None, typer.Option("--pages", metavar="FILE", help="The PRA pages as passages, for --labels.")
     ] = None,
     base: BaseOption = "minilm",
+    start: Start = None,
     name: NameOption = "",
     preset: Annotated[
         str, typer.Option("--preset", help="legalbert: that of the reference classifier, with --base.")
@@ -272,7 +288,7 @@ def obligations(
         chosen.schedule if chosen else Schedule(epochs=4, batch=16),
         **_given(epochs=epochs, batch=batch, learning_rate=rate, seed=seed),  # type: ignore[arg-type]
     )
-    start = find_base(base)
+    begin = find_base(base, start)
     written = [sample for path in sentences for sample in classifier.read_sentences(path)]
     samples = classifier.obligations(written, _labelled(labels, data, pages), validation, schedule, chosen)
     if chosen:
@@ -281,7 +297,7 @@ def obligations(
     target = _target(out, name, [*sentences, *([labels] if labels else [])], terms, reads, allow_size)
     with progress("Training") as bar:
         patience = chosen.patience if chosen else 0
-        trained = job.train_classifier(start, classifier.OBLIGATION, samples, settings, schedule, target, bar, patience)
+        trained = job.train_classifier(begin, classifier.OBLIGATION, samples, settings, schedule, target, bar, patience)
     _report(trained, json)
 
 

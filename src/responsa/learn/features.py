@@ -16,13 +16,14 @@ from responsa.learn import examples
 from responsa.learn.examples import Example
 from responsa.learn.material import measure
 from responsa.retrieval.features import OF_PASSAGE, Candidates, Extractor, Floats, names
-from responsa.retrieval.hybrid import DEPTH, Hybrid, Retriever, trail
+from responsa.retrieval.hybrid import Hybrid, Retriever, trail
 from responsa.retrieval.learned import Features, Weights, expand
 from responsa.types import Ranking, Run
 
 Progress = Callable[[int, int], None]
 
 PENALTY = 3.0
+DEPTH = 200  # candidates of each stage; docs/evidence.md has other depths
 # Features whose products are learned too; of a run, those of every run.
 PRODUCTS_OF_RUN = ("scaled", "per idf")
 PRODUCTS = ("words", "words above", "bigrams", "length", "near", "beside", "document", "in document")
@@ -96,12 +97,12 @@ class _Seen(NamedTuple):
         return Listed(self.candidates.values.astype(np.float32), right / right.sum()) if right.any() else None
 
 
-def _see(retrieve: Retriever, corpus: Corpus, of: Sequence[Example]) -> Iterator[_Seen]:
-    extract = Extractor(corpus)
+def _see(retrieve: Retriever, corpus: Corpus, of: Sequence[Example], depth: int) -> Iterator[_Seen]:
+    extract = Extractor(corpus, depth)
     for start in range(0, len(of), _BATCH):
         batch = of[start : start + _BATCH]
         queries = [example.query for example in batch]
-        runs = trail(retrieve, queries, corpus, DEPTH)
+        runs = trail(retrieve, queries, corpus, depth)
         for example, candidates in zip(batch, extract(runs, queries), strict=True):
             yield _Seen(example, len(runs), runs[-1].rankings[example.query.id], candidates)
 
@@ -113,6 +114,7 @@ def learn(
     penalty: float = PENALTY,
     without: Sequence[str] = (),
     progress: Progress | None = None,
+    depth: int = DEPTH,
 ) -> Learned:
     """Learn the weights of a stage that comes after those of ``retrieve``, and test them where there is a fold.
 
@@ -122,13 +124,14 @@ def learn(
     part = sources.split(corpus)
     tell = _Told(len(part.train) + len(part.test), progress)
     listed, runs = [], 0
-    for seen in tell(_see(retrieve, corpus, part.train)):
+    for seen in tell(_see(retrieve, corpus, part.train, depth)):
         runs = seen.runs
         if found := seen.listed:
             listed.append(found)
-    weights = fit(listed, runs, Extractor.depth, penalty, without)
+    weights = fit(listed, runs, depth, penalty, without)
     tested = [
-        (seen.example, seen.before, weights.rank(*seen.candidates)) for seen in tell(_see(retrieve, corpus, part.test))
+        (seen.example, seen.before, weights.rank(*seen.candidates))
+        for seen in tell(_see(retrieve, corpus, part.test, depth))
     ]
     return Learned(weights, len(part.train) - len(listed), *_figures(tested))
 
@@ -140,6 +143,7 @@ def cross(
     penalty: float = PENALTY,
     without: Sequence[str] = (),
     progress: Progress | None = None,
+    depth: int = DEPTH,
 ) -> Learned:
     """Learn on every question as the retriever of the fold that tests it ranks it: one for each fold, in order, whose
     models learned from that fold's training part alone (stacking: Wolpert 1992).
@@ -156,7 +160,7 @@ def cross(
         missing = fold.test - known.keys()
         if missing:
             raise InputError(f"{len(missing)} questions of the folds are in no file given, the first {min(missing)!r}")
-        for each in tell(_see(retrieve, corpus, [known[name] for name in known if name in fold.test])):
+        for each in tell(_see(retrieve, corpus, [known[name] for name in known if name in fold.test], depth)):
             seen[each.example.query.id] = each
     listed = {name: found for name, each in seen.items() if (found := each.listed)}
     runs = {each.runs for each in seen.values()}
@@ -164,13 +168,11 @@ def cross(
         raise InputError(f"the recipes of the folds must have the same stages, these have {sorted(runs)} runs")
     tested, of_folds = [], []
     for fold in folds:
-        weights = fit(
-            [listed[name] for name in listed if name in fold.train], max(runs), Extractor.depth, penalty, without
-        )
+        weights = fit([listed[name] for name in listed if name in fold.train], max(runs), depth, penalty, without)
         of_folds.append(weights)
         for each in (seen[name] for name in seen if name in fold.test):
             tested.append((each.example, each.before, weights.rank(*each.candidates)))
-    learned = fit(list(listed.values()), max(runs), Extractor.depth, penalty, without)
+    learned = fit(list(listed.values()), max(runs), depth, penalty, without)
     return Learned(learned, len(seen) - len(listed), *_figures(tested), tuple(of_folds))
 
 

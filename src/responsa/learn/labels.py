@@ -73,11 +73,30 @@ def load(path: Path, texts: Texts) -> tuple[LabelledSentence, ...]:
 
 
 def _sentence(row: Mapping[str, object], place: str, texts: Texts) -> LabelledSentence:
+    stratum, part = read_string(row, "stratum", place), part_of(row, place)
+    if stratum not in STRATA:
+        raise InputError(f"{place}: 'stratum' is {stratum!r}; write one of {', '.join(STRATA)}")
+    source, passage, text = stretch(row, place, texts)
+    label, soft, close = (_flag(row, key, place) for key in ("label", "soft", "close"))
+    return LabelledSentence(text, label, source, passage, stratum, part, soft, close)
+
+
+def part_of(row: Mapping[str, object], place: str) -> Part:
+    """Whether a row is to learn from or to test on."""
+    part = read_string(row, "part", place)
+    if part not in PARTS:
+        raise InputError(f"{place}: 'part' is {part!r}; write one of {', '.join(PARTS)}")
+    return "train" if part == "train" else "test"
+
+
+def stretch(row: Mapping[str, object], place: str, texts: Texts) -> tuple[str, str, str]:
+    """Source, passage and text of what a row marks by ``source``, ``passage``, ``start``, ``end`` and ``digest``.
+
+    InputError where there is no such passage, or its text is not the one that was marked.
+    """
     source, passage = read_string(row, "source", place), read_string(row, "passage", place)
-    stratum, part = read_string(row, "stratum", place), read_string(row, "part", place)
-    for key, value, known in (("source", source, SOURCES), ("stratum", stratum, STRATA), ("part", part, PARTS)):
-        if value not in known:
-            raise InputError(f"{place}: {key!r} is {value!r}; write one of {', '.join(known)}")
+    if source not in SOURCES:
+        raise InputError(f"{place}: 'source' is {source!r}; write one of {', '.join(SOURCES)}")
     text = texts.get((source, passage))
     if text is None:
         raise InputError(f"{place}: no text of {source} passage {passage!r}; is the data of this source given?")
@@ -88,9 +107,7 @@ def _sentence(row: Mapping[str, object], place: str, texts: Texts) -> LabelledSe
             f"{place}: characters {start} to {end} of {source} passage {passage!r} have the digest {now}, not "
             f"{marked}: the text or its reading changed; label the sentence again"
         )
-    label, soft, close = (_flag(row, key, place) for key in ("label", "soft", "close"))
-    which: Part = "train" if part == "train" else "test"
-    return LabelledSentence(text[start:end], label, source, passage, stratum, which, soft, close)
+    return source, passage, text[start:end]
 
 
 def _span(row: Mapping[str, object], place: str) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from responsa.corpus.view import Corpus
 from responsa.errors import InputError
@@ -14,6 +15,7 @@ from responsa.learn.classifier import Sample, Samples, hold_out, key
 from responsa.learn.edits import ANAPHORIC, BROKEN, MORE, PRESERVING, SAME, Edit, Relation, Rule, parse, unnumbered
 from responsa.learn.edits_broken import BREAKING
 from responsa.learn.examples import objects
+from responsa.learn.labels import Part, Texts, part_of, stretch
 from responsa.text import sentences
 
 # The order of the scores, that of cross-encoder/nli-deberta-v3-xsmall.
@@ -36,25 +38,42 @@ class Pair:
     sentence: str
 
 
-def read(path: Path) -> tuple[Sample, ...]:
+class Written(NamedTuple):
+    """Pairs to learn from, and those that are only measured."""
+
+    learned: tuple[Sample, ...]
+    test: tuple[Sample, ...]
+
+
+def read(path: Path, texts: Texts | None = None) -> Written:
     """Pairs from JSON lines ``{premise, hypothesis, label, source?}``, compressed where the name ends in ``.gz``.
 
-    The source is the file's name where a row has none; pairs with the same premise are one group. InputError names
-    file and line.
+    In place of ``premise`` a row may mark a stretch of a passage (`labels.stretch`), whose text is then taken from
+    ``texts``; it also says its ``part``, of which ``test`` is only measured. The source is the file's name where a
+    row has none; pairs with the same premise are one group. InputError names file and line.
     """
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-    found = []
+    found: dict[Part, list[Sample]] = {"train": [], "test": []}
     for place, row in _rows(path):
-        premise, hypothesis = (_text(row, part, place) for part in ("premise", "hypothesis"))
+        premise, hypothesis = _premise(row, place, texts), _text(row, "hypothesis", place)
         label, source = row.get("label"), row.get("source", name)
         if label not in LABELS:
             raise InputError(f"{place}: 'label' is {label!r}; write one of {', '.join(sorted(LABELS))}")
         if not isinstance(source, str) or source.split() != [source] or "=" in source or source == EDITED:
             raise InputError(f"{place}: 'source' must be a word other than {EDITED!r}, without '=', this is {source!r}")
-        found.append(Sample((premise, hypothesis), LABELS.index(label), source, key(unnumbered(premise))))
-    if not found:
+        sample = Sample((premise, hypothesis), LABELS.index(label), source, key(unnumbered(premise)))
+        found[part_of(row, place) if "part" in row else "train"].append(sample)
+    if not any(found.values()):
         raise InputError(f"{path}: holds no pair")
-    return tuple(found)
+    return Written(tuple(found["train"]), tuple(found["test"]))
+
+
+def _premise(row: dict[str, object], place: str, texts: Texts | None) -> str:
+    if "premise" in row or "passage" not in row:
+        return _text(row, "premise", place)
+    if texts is None:
+        raise InputError(f"{place}: the premise is a stretch of a passage; say with --data where the texts are")
+    return stretch(row, place, texts)[2].strip()
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
@@ -78,18 +97,32 @@ def _text(row: dict[str, object], name: str, place: str) -> str:
 
 
 def gather(
-    files: Sequence[Path], corpus: Corpus | None, edited: int, validation: int, seed: int, tests: Sequence[Path] = ()
+    files: Sequence[Path],
+    corpus: Corpus | None,
+    edited: int,
+    validation: int,
+    seed: int,
+    tests: Sequence[Path] = (),
+    texts: Texts | None = None,
 ) -> Samples:
     """The pairs of files and ``edited`` ones of the corpus, split by premise (`hold_out`).
 
-    An edited pair goes with the sentence it was made of. Pairs that stand in the test files too are left out.
+    An edited pair goes with the sentence it was made of. Pairs that stand in the test files too are left out, and
+    all whose premise is one of a test part.
     """
-    test = tuple(sample for path in tests for sample in read(path))
+    given = [read(path, texts) for path in files]
+    apart = [sample for each in given for sample in each.test]
+    test = (*(sample for path in tests for part in read(path, texts) for sample in part), *apart)
     tested = {tuple(map(key, sample.texts)) for sample in test}
-    found = [sample for path in files for sample in read(path)]
+    premises = {sample.group for sample in apart}
+    found = [sample for each in given for sample in each.learned]
     if corpus is not None and edited:
         found += [_sample(pair) for pair in derive(_passages(corpus), edited, seed)]
-    kept = [sample for sample in dict.fromkeys(found) if tuple(map(key, sample.texts)) not in tested]
+    kept = [
+        sample
+        for sample in dict.fromkeys(found)
+        if tuple(map(key, sample.texts)) not in tested and sample.group not in premises
+    ]
     learned, held = hold_out(kept, validation, seed)
     return Samples(learned, held, test)
 

@@ -35,7 +35,7 @@ class Hybrid:
     """Retrievers side by side, fused, then reranked by one stage after the other; itself a retriever.
 
     One retriever alone is not fused: its scores stay as they are. A reranker that is a `Combiner` gets the runs of
-    every stage before it.
+    every stage before it, and the retrievers give as many passages as it wants.
     """
 
     stages: tuple[Retriever, ...]
@@ -50,7 +50,8 @@ class Hybrid:
 
     def trail(self, queries: Sequence[Query], corpus: Corpus, k: int) -> list[Run]:
         """What each stage found, in their order: the retrievers, their fusion where they are several, the rerankers."""
-        runs = [stage(queries, corpus, max(k, DEPTH)) for stage in self.stages]
+        wanted = max(k, DEPTH, *(stage.candidates for stage in self.rerank if isinstance(stage, Combiner)))
+        runs = [stage(queries, corpus, wanted) for stage in self.stages]
         if len(runs) > 1:
             runs.append(self.fuse(runs))
         for rerank in self.rerank:

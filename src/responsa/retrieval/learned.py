@@ -86,6 +86,11 @@ class Features:
 
     weights: str
 
+    @property
+    def candidates(self) -> int:
+        """As many of each stage as the weights were learned with."""
+        return read_weights(self.weights).depth
+
     def __call__(self, run: Run, queries: Sequence[Query], corpus: Corpus) -> Run:
         return self.combine([run], queries, corpus)
 

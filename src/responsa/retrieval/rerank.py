@@ -23,7 +23,13 @@ class Reranker(Protocol):
 
 @runtime_checkable
 class Combiner(Protocol):
-    """A reranker that looks at what every stage before it found: the retrievers, their fusion, the rerankers so far."""
+    """A reranker that looks at what every stage before it found: the retrievers, their fusion, the rerankers so far.
+
+    ``candidates`` is how many passages of each it looks at.
+    """
+
+    @property
+    def candidates(self) -> int: ...
 
     def combine(self, runs: Sequence[Run], queries: Sequence[Query], corpus: Corpus) -> Run: ...
 
