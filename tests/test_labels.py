@@ -172,10 +172,10 @@ def test_no_document_is_in_both_parts(labelled, data):
         parts.setdefault((each.source, whole(each)), set()).add(each.part)
     assert all(len(found) == 1 for found in parts.values())
     drawn = Counter(whole(each) for each in labelled if each.source == "adgm")
-    assert max(drawn.values()) <= 12
-    for source in labels.SOURCES:
-        counts = Counter(each.part for each in labelled if each.source == source)
-        assert counts["test"] / counts.total() == pytest.approx(0.4, abs=0.03)
+    assert max(drawn.values()) <= 40
+    counts = Counter(each.source for each in labelled if each.part == "test")
+    assert counts.keys() == set(labels.SOURCES)
+    assert min(counts.values()) >= 40
 
 
 def test_no_sentence_of_the_earlier_set(labelled):

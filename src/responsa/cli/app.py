@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from responsa.cli import asking, datasets, entailing, experiments, fusing, library, scoring, training, tuning
+from responsa.cli import asking, bases, datasets, entailing, experiments, fusing, library, scoring, training, tuning
 
 app = typer.Typer(
     name="responsa",
@@ -65,6 +65,7 @@ for command in _COMMANDS:
 scoring.score.command("answers")(entailing.answers)
 app.add_typer(scoring.score, name="score")
 app.add_typer(experiments.experiment, name="experiment")
+training.train.command("base")(bases.base)
 training.train.command("features")(fusing.features)
 app.add_typer(training.train, name="train")
 app.add_typer(datasets.dataset, name="dataset")
