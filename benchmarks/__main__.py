@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
-from benchmarks import large, quality, retrieval, speed
+from benchmarks import large, quality, repass, repass_models, retrieval, speed
 from benchmarks.data import progress
 from benchmarks.report import PAGE, Part, record
 
@@ -13,7 +14,7 @@ from benchmarks.report import PAGE, Part, record
 def main() -> None:
     """Run the parts asked for, all of them by default."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    known = ["all", "quality", "speed", "retrieval", "large"]
+    known = ["all", "quality", "speed", "retrieval", "large", "repass"]
     parser.add_argument("parts", nargs="*", default="all", choices=known, help="all by default")
     parser.add_argument("--repeats", type=int, default=5, help="of each measurement of time (default 5)")
     parser.add_argument(
@@ -21,12 +22,14 @@ def main() -> None:
         default="10000,100000,1000000",
         help="passages of the synthetic libraries of 'large' (default 10000,100000,1000000)",
     )
+    _of_repass(parser)
     arguments = parser.parse_args()
     parts: dict[str, Callable[[], Part]] = {
         "quality": quality.part,
         "speed": lambda: speed.part(arguments.repeats),
         "retrieval": retrieval.part,
         "large": lambda: large.part([int(size) for size in arguments.sizes.split(",")]),
+        "repass": lambda: repass.part(_options(arguments)),
     }
     chosen = parts if "all" in arguments.parts else arguments.parts
     for name, measure in parts.items():
@@ -34,6 +37,30 @@ def main() -> None:
             progress(name)
             record(measure())
     progress(f"written to {PAGE.relative_to(PAGE.parent.parent)}")
+
+
+def _of_repass(parser: argparse.ArgumentParser) -> None:
+    given = parser.add_argument_group("repass")
+    given.add_argument(
+        "--published", type=Path, metavar="FOLDER", help="a checkout of RegNLP/RePASs, or its git folder"
+    )
+    given.add_argument("--answers", type=int, default=6, help="how many are scored (default 6, of 50)")
+    given.add_argument("--passages", type=int, default=5, help="of each answer (default 5, of 10)")
+    given.add_argument("--models", type=Path, metavar="FOLDER", help="the script's three models, else random weights")
+    given.add_argument("--size", choices=sorted(repass_models.SHAPES), default="real", help="of models made here")
+    given.add_argument(
+        "--embedded",
+        nargs=2,
+        default=("embedded:nli", "embedded:obligations"),
+        metavar=("NLI", "OBLIGATIONS"),
+        help="the small models to measure (default embedded:nli embedded:obligations)",
+    )
+
+
+def _options(given: argparse.Namespace) -> repass.Options:
+    return repass.Options(
+        given.published, given.answers, given.passages, given.models, given.size, tuple(given.embedded), given.repeats
+    )
 
 
 if __name__ == "__main__":

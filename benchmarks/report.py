@@ -15,14 +15,16 @@ from responsa.storage import write_text
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
+PARTS = {"quality": "Quality", "speed": "Speed", "retrieval": "Retrieval", "large": "Large", "repass": "RePASs"}
 Stored = dict[str, Any]  # a part or a row as JSON holds it
 
 _INTRODUCTION = """# Benchmarks
 
-Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality`, `speed`, `retrieval` or
-`large` measures a part and keeps the rest. Times are medians of repeats, memory is the highest peak of resident
-memory, which counts the pages of mapped files that were touched. *Whole process* is from the start of a command to
-its end, the interpreter included, in a new process each time; the files are in the page cache of the operating system.
+Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality`, `speed`, `retrieval`,
+`large` or `repass` measures a part and keeps the rest. Times are medians of repeats, memory is the highest peak of
+resident memory, which counts the pages of mapped files that were touched. *Whole process* is from the start of a
+command to its end, the interpreter included, in a new process each time; the files are in the page cache of the
+operating system.
 """
 
 
@@ -69,13 +71,13 @@ def record(part: Part) -> None:
 
 
 def page(results: dict[str, Stored]) -> str:
-    """The page with the table of all parts, in the order quality, speed, retrieval, large."""
-    names = [name for name in ("quality", "speed", "retrieval", "large") if name in results]
+    """The page with the table of all parts, in the order of `PARTS`."""
+    names = [name for name in PARTS if name in results]
     lines = [_INTRODUCTION]
     for name in names:
         part = results[name]
         origin = f"`scripts/bench {name}`, {part['measured']}, on {_machine(part)}."
-        lines += [f"## {name.capitalize()}", "", origin, ""]
+        lines += [f"## {PARTS[name]}", "", origin, ""]
         rows = [(row["what"], row["target"], _verdict(row), row["measured"]) for row in part["rows"]]
         lines += [*grid(("what", "target", "met", "measured"), rows), ""]
         for table in part["tables"]:

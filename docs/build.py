@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from responsa import recipe
-from responsa.answer import ABSTAINERS, ANSWERERS, SELECTORS
+from responsa.answer import ABSTAINERS, ANSWERERS, CHECKERS, SELECTORS
 from responsa.cli.app import app
 from responsa.obligations import OBLIGATION_DETECTORS
 from responsa.retrieval import FUSERS, RERANKERS, RETRIEVERS
@@ -77,6 +77,7 @@ def recipes() -> str:
         "select": SELECTORS,
         "abstain": ABSTAINERS,
         "answer": ANSWERERS,
+        "check": CHECKERS,
     }
     for table, family in families.items():
         for kind, stage in family.items():

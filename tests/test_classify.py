@@ -248,3 +248,38 @@ def test_an_encoder_is_no_classifier(made, tmp_path):
         load_texts(f"onnx:{folder}").score(["a"])
     (folder / "model.json").write_text(json.dumps({**told, "kind": "texts"}))
     assert load_texts(f"onnx:{folder}").score(["a"]).shape == (1, 3)
+
+
+# --- 8 bits ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_hub_model_in_8_bits_is_near_and_has_a_name_of_its_own(made):
+    plain, small = (load_texts(f"hf:{made / 'duties'}{more}") for more in ("", "?int8=yes"))
+    texts = [*TEXTS[:3], "the regulator must report law2 within days 4"]
+    exact, found = plain.score(texts), small.score(texts)
+    assert not np.array_equal(exact, found)
+    assert np.abs(exact - found).max() < 0.15 * np.abs(exact).max()
+    assert plain.name != small.name
+    assert np.array_equal(plain.score(texts), exact)  # the plain one is as it was
+
+
+def test_8_bits_are_of_the_cpu(made):
+    with pytest.raises(InputError, match="int8: runs on the CPU alone, not on 'cuda'"):
+        load_texts(f"hf:{made / 'duties'}?int8=yes&device=cuda")
+    with pytest.raises(InputError, match="setting 'int8': expected yes or no, got '8'"):
+        load_texts(f"hf:{made / 'duties'}?int8=8")
+
+
+def test_a_torch_without_8_bits_says_so(made, monkeypatch):
+    import torch
+
+    from responsa.models.hub import texts
+
+    texts._open.cache_clear()
+
+    def refuse(*_given, **_named):
+        raise RuntimeError("no engine")
+
+    monkeypatch.setattr(torch.ao.quantization, "quantize_dynamic", refuse)
+    with pytest.raises(ModelError, match=r"cannot be run in 8 bits here \(no engine\); leave out int8=yes"):
+        load_texts(f"hf:{made / 'duties'}?int8=yes").score(["rule"])

@@ -191,6 +191,7 @@ def test_ask(at):
     found = at("ask", QUESTION, "--json").json()
     assert set(found) == {
         "question", "answer", "sentences", "passages", "abstained", "confidence", "approximate", "saved",
+        "checked", "obligations", "contradictions",
     }  # fmt: skip
     assert (found["abstained"], found["saved"]) == (False, None)
     for sentence in found["sentences"]:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from helpers import PREPARE, add, failures, remove, state, statuses, texts, versions, write_rows, write_rulebook
-from responsa.corpus import library, listing, readers
+from responsa.corpus import library, listing
 from responsa.corpus.library import Library
+from responsa.corpus.sandbox import Sandbox
 from responsa.errors import InputError, NotFound
 
 OLD = ["A Ferry must carry lifeboats."]
@@ -249,15 +250,15 @@ def test_a_passage_may_move_between_the_documents_of_a_file(folder, rules):
 def test_what_is_found_in_a_folder(folder, rules):
     write_rulebook(rules / "b" / "second.md", OLD)
     write_rulebook(rules / "a.md", OLD)
-    for name in (".hidden.md", ".git/x.md", "b/.cache/y.md"):
+    for name in (".hidden.md", "~$open.md", ".git/x.md", "b/.cache/y.md"):
         write_rulebook(rules / name, OLD)
-    (rules / "notes.docx").write_bytes(b"PK")
+    (rules / "notes.xlsx").write_bytes(b"PK")
     (rules / "README").write_text("read me")
     found = listing.expand([rules / "b" / "second.md", rules, rules])
     assert [path.name for path in found.files] == ["second.md", "a.md"]
     report = add(folder, rules)
     assert statuses(report) == {"a.md": "added", "second.md": "added"}
-    assert report.skipped == (str(rules / "README"), str(rules / "notes.docx"))
+    assert report.skipped == (str(rules / "README"), str(rules / "notes.xlsx"))
 
 
 def test_a_hidden_folder_may_be_named(folder, rules):
@@ -352,14 +353,14 @@ def test_a_refused_change_leaves_the_version_that_was(folder, rules):
 def test_ctrl_c_stops_after_the_files_read_and_the_next_run_goes_on(folder, rules, monkeypatch):
     for name in "abc":
         write_rulebook(rules / f"{name}.md", OLD)
-    read = readers.read
+    read = Sandbox.read
 
-    def interrupted(path):
+    def interrupted(self, path):
         if path.name == "b.md":
             raise KeyboardInterrupt
-        return read(path)
+        return read(self, path)
 
-    monkeypatch.setattr(readers, "read", interrupted)
+    monkeypatch.setattr(Sandbox, "read", interrupted)
     report = add(folder, rules)
     assert (statuses(report), report.interrupted) == ({"a.md": "added"}, True)
     assert (texts(folder, "a"), failures(folder)) == (OLD, [])

@@ -22,7 +22,7 @@ LAYERS = (
     {"retrieval", "answer", "evaluate"},
     {"recipe", "learn"},
     {"engine", "tuning"},
-    {"views", "experiment"},
+    {"views", "experiment", "render"},
     {"cli"},
     {"__main__"},
 )

@@ -68,7 +68,7 @@ def test_unchanged_files_cost_nothing(folder, rules, monkeypatch):
     add(folder, rules)
     before = (state(folder), artefacts(folder, ""))
     monkeypatch.setattr(library, "_tidy", None)
-    monkeypatch.setattr("responsa.corpus.readers.read", None)
+    monkeypatch.setattr("responsa.corpus.sandbox.Sandbox.read", None)
     assert statuses(library.add(folder, [rules], None)) == {"ferry.md": "unchanged", "goat.md": "unchanged"}
     assert (state(folder), artefacts(folder, "")) == before
 

@@ -457,3 +457,13 @@ def test_where_a_model_lies(made, cache):
     assert Source("org/model").fingerprint == "c" * 40
     assert Source("org/model").short == "org/model"
     assert Source(str(made["bert"])).short == "bert"
+
+
+def test_pairs_in_8_bits_are_near_and_have_a_name_of_their_own(made):
+    plain, small = (load_pairs(f"hf:{made['nli']}{more}") for more in ("", "?int8=yes"))
+    exact, found = plain.score(PAIRS), small.score(PAIRS)
+    assert not np.array_equal(exact, found)
+    assert np.abs(exact - found).max() < 0.15 * np.abs(exact).max()
+    assert plain.name != small.name
+    with pytest.raises(InputError, match="runs on the CPU alone"):
+        load_pairs(f"hf:{made['nli']}?int8=yes&device=mps")

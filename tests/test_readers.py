@@ -109,7 +109,8 @@ def test_byte_order_mark_and_windows_line_ends(write):
 
 
 def test_known_suffixes():
-    assert set(SUFFIXES) == set(READERS) == {".json", ".jsonl", ".txt", ".md", ".markdown"}
+    rules, law = {".json", ".jsonl", ".txt", ".md", ".markdown"}, {".xml", ".html", ".htm", ".xhtml"}
+    assert set(SUFFIXES) == set(READERS) >= rules | law
 
 
 # What is refused, and how
@@ -244,8 +245,9 @@ def test_blanks_in_file_names_become_underscores_in_ids(write, name, content):
 
 
 def test_unknown_suffix_and_unreadable_paths(write, tmp_path):
-    message = refused(write("x.pdf", "%PDF"))
-    assert "'.pdf' cannot be read; known: .json, .jsonl, .markdown, .md, .txt" in message
+    message = refused(write("x.xyz", "%XYZ"))
+    assert f"'.xyz' cannot be read; known: {', '.join(sorted(SUFFIXES))}" in message
+    assert {".html", ".json", ".md", ".xml"} <= SUFFIXES
     assert "No such file" in refused(tmp_path / "gone.md")
     (tmp_path / "folder.md").mkdir()
     assert "Is a directory" in refused(tmp_path / "folder.md")

@@ -158,6 +158,23 @@ def test_extreme_scores_round_trip(tmp_path, score):
     assert read_run(tmp_path / "out.run") == run
 
 
+@pytest.mark.parametrize("name", ["CRR Art. 92(1), first indent", "100%", "a%20b", "a%25", "a%2520 b", "%2"])
+def test_ids_with_blanks_are_one_column_and_come_back(tmp_path, name):
+    """As lawyers write them: the blank is %20 in the file, whatever else the id holds."""
+    run = as_run({"q": {name: 1.0, "plain": 0.5}})
+    write_run(run, tmp_path / "out.run")
+    assert [len(line.split()) for line in (tmp_path / "out.run").read_text().splitlines()] == [6, 6]
+    assert read_run(tmp_path / "out.run") == run
+    column = (tmp_path / "out.run").read_text().split()[2]
+    assert [item.passage_id for item in read_gold(put(tmp_path, f"q 0 {column} 1\n"))] == [name]
+
+
+@pytest.mark.parametrize("name", ["a  b", " a", "a ", "a\tb", ""])
+def test_other_white_space_in_ids_is_refused(tmp_path, name):
+    with pytest.raises(InputError, match="is not a text without white space but single blanks"):
+        write_run(as_run({"q": {name: 1.0}}), tmp_path / "out.run")
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
@@ -305,8 +322,8 @@ def test_unknown_passages_are_counted_and_the_first_named(tmp_path, count, more)
             "question 1, passage 1: Relation 3 is unknown; it is 0, 1, 2 or null",
         ),
         (
-            '[{"QuestionID": "q", "Passages": [{"ID": "a b"}]}]',
-            "passage 1: passage id 'a b' is not a text without",
+            '[{"QuestionID": "q", "Passages": [{"ID": "a\\tb"}]}]',
+            "passage 1: passage id 'a\\tb' is not a text without",
         ),
         ('[{"QuestionID": "q", "Passages": [{"ID": "a", "Relation": 0}]}]', "no passage is judged relevant"),
         (

@@ -70,7 +70,11 @@ def test_ask(system, corpus):
         "confidence",
         "approximate",
         "saved",
+        "checked",
+        "obligations",
+        "contradictions",
     ]
+    assert (found["checked"], found["obligations"], found["contradictions"]) == (None, None, None)
     assert (found["approximate"], found["saved"]) == ([], None)
     assert views.answer(answer, corpus, 3)["saved"] == 3
     assert found["abstained"] is False
@@ -96,6 +100,9 @@ def test_ask_where_the_library_has_no_answer(system, corpus):
         "confidence": 0.0,
         "approximate": [],
         "saved": None,
+        "checked": None,
+        "obligations": None,
+        "contradictions": None,
     }
 
 

@@ -139,6 +139,15 @@ def components(protocol: ScoringProtocol, entails: Matrix, contradicts: Matrix, 
     return Components(one, other, part, composite, reason)
 
 
+def summac_zs(entails: Matrix, contradicts: Matrix) -> float | None:
+    """SummaC-ZS (Laban et al., 2022) from the matrices of `components`: for each answer sentence the highest
+    probability of entailment less the highest of contradiction, and their mean, from -1 to 1; None for no sentence.
+
+    That is the form its authors' package takes by default, and E - C without rounding.
+    """
+    return float(np.mean(strongest(entails) - strongest(contradicts))) if entails.shape[1] else None
+
+
 def order_of_trial(shared: Matrix) -> list[npt.NDArray[np.intp]]:
     """For each obligation (column) the answer sentences (rows), most words shared first: those that may cover are then
     found with few questions to a model. Ties in the order of the answer."""

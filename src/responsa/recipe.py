@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from responsa import config
-from responsa.answer import ABSTAINERS, ANSWERERS, SELECTORS, Abstainer, Answerer, Selector
+from responsa.answer import ABSTAINERS, ANSWERERS, CHECKERS, SELECTORS, Abstainer, Answerer, Selector
 from responsa.answer.abstain import TermCoverage
 from responsa.answer.extractive import Extractive
+from responsa.answer.ground import EntailmentCheck
 from responsa.answer.select import ThresholdDrop
 from responsa.errors import NotFound, RecipeError, suggestion
 from responsa.retrieval import FUSERS, RERANKERS, RETRIEVERS, Hybrid, Retriever
@@ -25,7 +26,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Recipe:
-    """The stages in the order they run. ``name`` is the file's; ``description`` says what it is for."""
+    """The stages in the order they run. ``name`` is the file's; ``description`` says what it is for. ``check`` None:
+    the recipe says nothing about checking answers."""
 
     name: str
     description: str
@@ -33,9 +35,10 @@ class Recipe:
     select: Selector
     abstain: Abstainer
     answer: Answerer
+    check: EntailmentCheck | None = None
 
 
-_STAGES = ("retrieve", "fuse", "rerank", "select", "abstain", "answer")
+_STAGES = ("retrieve", "fuse", "rerank", "select", "abstain", "answer", "check")
 
 
 def shipped(folder: Literal["recipes", "recipes/papers"] = "recipes") -> list[str]:
@@ -83,6 +86,7 @@ def parse(table: Mapping[str, object], name: str, where: str) -> Recipe:
         _stage(table, "select", SELECTORS, ThresholdDrop, where),
         _stage(table, "abstain", ABSTAINERS, TermCoverage, where),
         _stage(table, "answer", ANSWERERS, Extractive, where),
+        config.build(table["check"], CHECKERS, f"{where}: [check]") if "check" in table else None,
     )
 
 

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TypeAlias
 
+from responsa.answer.ground import Checked, Place
 from responsa.corpus.answers import CitationCheck, SavedAnswer
 from responsa.corpus.intake import AddReport
 from responsa.corpus.library import DocumentState
 from responsa.corpus.verify import Finding
 from responsa.corpus.view import Corpus
 from responsa.evaluate.agreement import PairedComparison
+from responsa.evaluate.explain import Explanation, Match, Span
 from responsa.evaluate.ranking import RunScores, Summary
 from responsa.types import Answer, Passage, Ranking, Version
 
@@ -64,10 +66,12 @@ def search(ranking: Ranking, corpus: Corpus) -> Json:
     return {"hits": hits(ranking, corpus), "approximate": list(corpus.approximate)}
 
 
-def answer(value: Answer, corpus: Corpus, saved: int | None = None) -> dict[str, Json]:
+def answer(value: Answer, corpus: Corpus, saved: int | None = None, check: Checked | None = None) -> dict[str, Json]:
     """An answer; offsets of citations count characters of the stored text of that version.
 
     ``approximate`` is as in `search`; ``saved`` is the number that the answer is kept under, null where it is not.
+    ``obligations`` are those of the passages cited that the answer does not cover, ``contradictions`` what a passage
+    found says against a sentence; both null where the answer was not checked, else ``checked`` names what judged.
     """
     return {
         "question": value.query.text,
@@ -96,6 +100,26 @@ def answer(value: Answer, corpus: Corpus, saved: int | None = None) -> dict[str,
         "confidence": value.confidence,
         "approximate": list(corpus.approximate),
         "saved": saved,
+        "checked": {"nli": check.nli, "obligations": check.detector} if check else None,
+        "obligations": [{**_place(each.source), "probability": _rounded(each.probability)} for each in check.left_out]
+        if check
+        else None,
+        "contradictions": [
+            {"sentence": each.sentence, **_place(each.source), "probability": _rounded(each.probability)}
+            for each in check.contradictions
+        ]
+        if check
+        else None,
+    }
+
+
+def _place(value: Place) -> dict[str, Json]:
+    return {
+        "id": value.passage_id,
+        "version": value.version,
+        "start": value.start,
+        "end": value.end,
+        "text": value.text,
     }
 
 
@@ -190,3 +214,67 @@ def scores(value: RunScores, summaries: list[Summary]) -> Json:
 def comparison(first: str, second: str, measure: str, value: PairedComparison) -> Json:
     """The second run against the first: a positive difference says that the second is better."""
     return {"first": first, "second": second, "measure": measure} | asdict(value)
+
+
+def explanation(value: Explanation) -> Json:
+    """Why an answer has its scores. Sentences are named by their places in ``sentences`` (of the answer) and
+    ``sources``, passages by theirs in ``passages``; the matrices have a row for each sentence of the answer."""
+    score = value.score
+    return {
+        "id": score.id,
+        "question": value.question,
+        "answer": value.answer,
+        "entailment": score.entailment,
+        "contradiction": score.contradiction,
+        "coverage": score.coverage,
+        "composite": score.composite,
+        "reason": score.reason,
+        "passages": [{"id": name, "text": text} for name, text in zip(value.ids, value.passages, strict=True)],
+        "obligations": [
+            {
+                "source": each.source,
+                "covered": each.covered,
+                "by": each.by,
+                "probability": _rounded(each.probability),
+                "asked": list(each.asked),
+                "not_asked": [place for place in value.may_cover if place not in each.asked],
+            }
+            for each in value.obligations
+        ],
+        "sentences": [
+            {
+                "text": each.text,
+                "places": [{"start": start, "end": end} for start, end in each.spans],
+                "obligation": each.obligation,
+                "verdict": each.verdict,
+                "support": _match(each.support),
+                "contradiction": _match(each.conflict),
+            }
+            for each in value.sentences
+        ],
+        "sources": [
+            {
+                "text": each.text,
+                "places": _spans(each.spans),
+                "repeats": _spans(each.repeats),
+                "obligation": each.obligation,
+            }
+            for each in value.sources
+        ],
+        "matrix": {
+            name: [[_rounded(value) for value in row] for row in rows.tolist()]
+            for name, rows in (("entailment", value.entails), ("contradiction", value.contradicts))
+        },
+    }
+
+
+def _match(value: Match | None) -> Json:
+    return {"source": value.source, "probability": _rounded(value.probability)} if value else None
+
+
+def _spans(spans: Sequence[Span]) -> list[Json]:
+    return [{"passage": span.passage, "start": span.start, "end": span.end} for span in spans]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)

@@ -7,6 +7,7 @@ from typing import Protocol
 from responsa.analysis import Idf
 from responsa.answer.abstain import TermCoverage
 from responsa.answer.extractive import Extractive
+from responsa.answer.ground import EntailmentCheck
 from responsa.answer.select import ThresholdDrop
 from responsa.corpus.view import Corpus
 from responsa.types import Answer, Query, Ranking, Scale
@@ -39,3 +40,4 @@ class Answerer(Protocol):
 SELECTORS: dict[str, type[Selector]] = {"threshold-drop": ThresholdDrop}
 ABSTAINERS: dict[str, type[Abstainer]] = {"term-coverage": TermCoverage}
 ANSWERERS: dict[str, type[Answerer]] = {"extractive": Extractive}
+CHECKERS: dict[str, type[EntailmentCheck]] = {"entailment": EntailmentCheck}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from responsa.cli import judging
 from responsa.cli.output import (
     AsOfOption,
     JsonOption,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
 
+    from responsa.answer.ground import Checked, Place
     from responsa.corpus.view import Corpus
     from responsa.recipe import Recipe
     from responsa.types import Answer, Passage
@@ -35,6 +37,16 @@ Questions = Annotated[
     Path, typer.Argument(metavar="QUESTIONS", help="ObliQA JSON, JSONL with id and question, or TSV.")
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")]
+Nli = Annotated[
+    str, typer.Option("--nli", metavar="MODEL", help="The classifier of pairs that checks; else the recipe's.")
+]
+Obligations = Annotated[
+    str, typer.Option("--obligations", metavar="MODEL", help="What tells obligations for it; else the recipe's.")
+]
+Check = Annotated[
+    bool | None,
+    typer.Option("--check/--no-check", help="Check the answer for support; done where a model ships or is named."),
+]
 
 
 def search(
@@ -77,9 +89,17 @@ def ask(
     save: Annotated[
         bool, typer.Option("--save", help="Keep the answer with its citations; verify re-reads them.")
     ] = False,
+    check: Check = None,
+    nli: Nli = "",
+    obligations: Obligations = "",
+    cache: judging.CacheOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Answer a question from the library, every sentence cited; say so where the library does not answer it."""
+    """Answer a question from the library, every sentence cited; say so where the library does not answer it.
+
+    A check tells how well what is cited supports each sentence, which passages contradict one, and which obligations of
+    the passages cited are left out.
+    """
     from responsa import questions, views
     from responsa import recipe as recipes
     from responsa.corpus import answers
@@ -88,18 +108,22 @@ def ask(
     from responsa.types import Query
 
     query = Query("q", questions.check(text), questions.check(background, "the background") if background else "")
-    day, chosen, number = parse_date(as_of), recipes.load(recipe), None
+    day, chosen, number, checked = parse_date(as_of), recipes.load(recipe), None, None
+    checker = judging.wanted(chosen.check, nli, obligations, check)
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
         _index(chosen, corpus)
         answer = next(Engine(library, chosen).ask([query], corpus=corpus))
+        if checker and not answer.abstained:
+            checked = judging.check(answer, corpus, checker, judging.cache(cache))
+            answer = checked.answer
         if save:
             with writer(context.obj) as db:
                 number = answers.save(db, answer, chosen.name, day)
         if json:
-            print_json(views.answer(answer, corpus, number))
+            print_json(views.answer(answer, corpus, number, checked))
         else:
-            _print_answer(answer, corpus)
+            _print_answer(answer, corpus, checked, told=check is False)
             _note_gaps(corpus, _documents(answer, corpus), day)
     if number is not None:
         note(f"saved as answer {number}; responsa verify tells when a clause it cites has changed")
@@ -191,11 +215,11 @@ def _print_hit(rank: int, score: float, passage: Passage, corpus: Corpus) -> Non
 
     version = corpus.version(passage.document_id)
     say(f"{rank:>3}. {cite(passage, version.title if version else '')}  {score:.2f}  {passage.id}")
-    text = normalise(passage.text)
-    say("     " + (text if len(text) <= 300 else text[:299] + "…"))
+    say("     " + _short(normalise(passage.text)))
 
 
-def _print_answer(answer: Answer, corpus: Corpus) -> None:
+def _print_answer(answer: Answer, corpus: Corpus, checked: Checked | None, *, told: bool) -> None:
+    """``told``: whoever asks knows that the answer is not checked."""
     say(answer.text)
     if answer.abstained:
         say()
@@ -206,10 +230,39 @@ def _print_answer(answer: Answer, corpus: Corpus) -> None:
     say("Sources (passage, characters, version):")
     for sentence in answer.sentences:
         for citation in sentence.citations:
-            say(f"  {citation.passage_id} {citation.start}-{citation.end} {citation.version[:12]}  {sentence.label}")
+            support = f", grounding {sentence.grounding:.2f}" if checked and sentence.grounding is not None else ""
+            place = f"{citation.passage_id} {citation.start}-{citation.end} {citation.version[:12]}"
+            say(f"  {place}  {sentence.label}{support}")
+    if checked:
+        _print_check(checked)
+    elif not told:
+        say("Not checked for contradictions and obligations left out: that needs a model of entailment (--nli).")
     confidence = min(answer.confidence, 0.99)  # shared words never make it certain
     say(f"Confidence that the library answers this, by shared wording: {confidence:.2f}")
     say("A draft: check the rules cited.")
+
+
+def _print_check(checked: Checked) -> None:
+    for found in checked.contradictions:
+        said = checked.answer.sentences[found.sentence].text
+        say(f"Warning: a passage may contradict (probability {found.probability:.2f})")
+        say(f"  {_short(said)}")
+        _print_place(found.source)
+    left_out, total = len(checked.left_out), checked.obligations
+    if not left_out:
+        say(f"Obligations of the passages cited that the answer does not cover: none of {total:,}.")
+        return
+    say(f"Obligations of the passages cited that the answer does not cover ({left_out:,} of {total:,}):")
+    for each in checked.left_out:
+        _print_place(each.source)
+
+
+def _print_place(place: Place) -> None:
+    say(f"  {place.passage_id} {place.start}-{place.end} {place.version[:12]}  {_short(place.text)}")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 300 else text[:299] + "…"
 
 
 def _inputs(folder: Path, questions: Path, recipe: str) -> list[Path]:

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import json as jsons
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from responsa.cli import companions as beside
+from responsa.cli import explaining, judging
+from responsa.cli.judging import EMBEDDED, RULES, CacheOption, NliOption, ObligationsOption
 from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, progress, say, table
 from responsa.errors import InputError
 
 if TYPE_CHECKING:
-    from responsa.cache import Cache
     from responsa.evaluate.agreement import PairedComparison
     from responsa.evaluate.gaming import Gaming
-    from responsa.evaluate.repass import AnswerScore, Judges, Measure, Scored
-    from responsa.models.classify import Entailment, ModelObligationDetector
-    from responsa.types import Detection, Estimate
+    from responsa.evaluate.repass import AnswerScore, Measure, Scored
+    from responsa.types import Estimate
     from responsa.views import Json
 
-EMBEDDED = "embedded:nli"
-RULES = "rules"
-
-NliOption = Annotated[
-    str, typer.Option("--nli", metavar="MODEL", help="A classifier of pairs: embedded:NAME, onnx:FOLDER or hf:NAME.")
+CoverageOption = Annotated[
+    str, typer.Option("--coverage", metavar="MODEL", help="A model of entailment for coverage; else that of --nli.")
 ]
-ObligationsOption = Annotated[
-    str, typer.Option("--obligations", metavar="MODEL", help="What tells obligations: rules, or a classifier of texts.")
+UnansweredOption = Annotated[
+    str, typer.Option("--unanswered", metavar="zero|skip", help="What becomes of questions without an answer.")
 ]
-CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep what models answer.")]
+CsvOption = Annotated[
+    Path | None, typer.Option("--csv", metavar="FILE", help="Write the columns of the published results.")
+]
 
 
 def entail(
@@ -43,7 +42,7 @@ def entail(
     from responsa.models.classify import CLASSES
 
     rows = _rows(pairs, ("premise", "hypothesis"))
-    judge = _entailment(nli, _cache(cache))
+    judge = judging.entailment(nli, judging.cache(cache))
     with progress("Judging") as bar:
         found = judge([(row["premise"], row["hypothesis"]) for row in rows], lambda done, total: bar(done, total, ""))
     for row, chances in zip(rows, found, strict=True):
@@ -57,7 +56,7 @@ def detect(
 ) -> None:
     """Say of each sentence whether it is an obligation: a JSON line each."""
     rows = _rows(sentences, ("text",))
-    detector = _detector(obligations, _cache(cache))
+    detector = judging.detector(obligations, judging.cache(cache))
     with progress("Judging") as bar:
         found = detector([row["text"] for row in rows], lambda done, total: bar(done, total, ""))
     for row, detection in zip(rows, found, strict=True):
@@ -68,17 +67,16 @@ def answers(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Answers in the RIRAG submission format.")],
     protocol: Annotated[str, typer.Option("--protocol", metavar="NAME", help="reference, paper or strict.")] = "strict",
     nli: NliOption = EMBEDDED,
-    coverage: Annotated[
-        str, typer.Option("--coverage", metavar="MODEL", help="A model of entailment for coverage; else that of --nli.")
-    ] = "",
+    coverage: CoverageOption = "",
     obligations: ObligationsOption = RULES,
-    unanswered: Annotated[
-        str, typer.Option("--unanswered", metavar="zero|skip", help="What becomes of questions without an answer.")
-    ] = "",
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the columns of the published results.")
-    ] = None,
+    unanswered: UnansweredOption = "",
+    companions: beside.CompanionsOption = False,
+    references: beside.ReferencesOption = None,
+    bertscore: beside.BertscoreOption = "",
+    csv: CsvOption = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write all results as JSON.")] = None,
+    explain: explaining.ExplainOption = None,
+    explain_id: explaining.ExplainIdOption = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap and the paired test.")] = 0,
     cache: CacheOption = True,
     json: JsonOption = False,
@@ -93,97 +91,44 @@ def answers(
     from responsa.evaluate.repass_files import read_answers, write_csv
     from responsa.storage import check_target, write_json
 
-    if unanswered not in ("", "zero", "skip"):
-        raise InputError(f"--unanswered: expected zero or skip, got {unanswered!r}")
-    if csv and len(files) > 1:
-        raise InputError(f"--csv holds the results of one file; {len(files)} are scored: use --out")
+    _check(files, unanswered, csv)
     chosen, policy = named(protocol), cast("Literal['zero', 'skip'] | None", unanswered or None)
-    for target in filter(None, (csv, out)):
+    for target in filter(None, (csv, out, explain)):
         check_target(target, files)
     submitted = [read_answers(path) for path in files]
-    judges = _judges(nli, coverage or nli, obligations, chosen.one_string, _cache(cache))
+    shown = explaining.collectors(explain, explain_id, chosen, submitted)
+    kept = judging.cache(cache)
+    judges = judging.judges(nli, coverage or nli, obligations, chosen.one_string, kept)
+    noted = beside.collectors((companions, references, bertscore), judges, kept, submitted)
     with progress("Scoring") as bar:
-        scored = [repass.score_answers(items, chosen, judges, policy, bar) for items in submitted]
+        scored = [
+            repass.score_answers(items, chosen, judges, policy, bar, each.after(show))
+            for items, show, each in zip(submitted, shown, noted, strict=True)
+        ]
+        measured = [each.measure(one, bar) for each, one in zip(noted, scored, strict=True)]
     compared = [repass.compare(each, scored[0], seed) for each in scored[1:]]
     found = _results(files, scored, compared, seed)
+    beside.add(found, measured, seed)
     if csv:
         write_csv(scored[0].scores, csv)
     if out:
         write_json(found, out)
+    if explain:
+        explaining.write(explain, files, scored, shown)
     if json:
         print_json(found)
         return
-    for path, each in zip(files, scored, strict=True):
+    for path, each, companion in zip(files, scored, measured, strict=True):
         _print(path, each, repass.means(each, seed))
+        beside.show(path, companion, seed)
     _print_compared(files, compared)
 
 
-def _judges(nli: str, coverage: str, obligations: str, one_string: bool, cache: Cache | None) -> Judges:
-    from responsa.evaluate.repass import Judges
-    from responsa.models.classify import Entailment
-    from responsa.models.texts import load_texts
-
-    first = _entailment(nli, cache)
-    if one_string:
-        second = Entailment.of_strings(load_texts(coverage), cache).check()
-    else:
-        second = first if coverage == nli else _entailment(coverage, cache)
-    return Judges(first, second, _detector(obligations, cache), _detector_name(obligations, cache))
-
-
-def _entailment(name: str, cache: Cache | None) -> Entailment:
-    from responsa.errors import NotFound
-    from responsa.models.classify import Entailment
-    from responsa.models.load import load_pairs
-
-    try:
-        return Entailment.of_pairs(load_pairs(name), cache).check()
-    except NotFound as error:
-        if name != EMBEDDED:
-            raise
-        raise NotFound(
-            "this copy of Responsa ships no model of entailment (embedded:nli); name one with --nli, such as "
-            "--nli hf:cross-encoder/nli-deberta-v3-xsmall (needs responsa[hub]) or --nli onnx:FOLDER"
-        ) from error
-
-
-def _detector(name: str, cache: Cache | None) -> Callable[..., list[Detection]]:
-    from responsa.obligations import OBLIGATION_DETECTORS
-
-    if name in OBLIGATION_DETECTORS:
-        found = OBLIGATION_DETECTORS[name]()
-        return lambda sentences, _progress=None: found(sentences)
-    return _model_detector(name, cache)
-
-
-def _model_detector(name: str, cache: Cache | None) -> ModelObligationDetector:
-    from responsa.models.classify import Classifier, ModelObligationDetector
-    from responsa.models.texts import load_texts
-    from responsa.obligations import OBLIGATION_DETECTORS
-
-    if ":" not in name:
-        raise InputError(
-            f"--obligations: {name!r} is neither {', '.join(sorted(OBLIGATION_DETECTORS))} nor a model, such as "
-            "hf:organisation/model or onnx:FOLDER"
-        )
-    return ModelObligationDetector(Classifier(load_texts(name), cache))
-
-
-def _detector_name(name: str, cache: Cache | None) -> str:
-    """The name for the record: a model's own, or that of the rules with a digest of their code."""
-    from responsa import obligations, text
-    from responsa.text import digest
-
-    if name in obligations.OBLIGATION_DETECTORS:
-        code = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in (obligations, text)]
-        return f"{name}@{digest(code)[:12]}"
-    return _model_detector(name, cache).name
-
-
-def _cache(wanted: bool) -> Cache | None:
-    from responsa.cache import Cache, default_path
-
-    return Cache(default_path()) if wanted else None
+def _check(files: list[Path], unanswered: str, csv: Path | None) -> None:
+    if unanswered not in ("", "zero", "skip"):
+        raise InputError(f"--unanswered: expected zero or skip, got {unanswered!r}")
+    if csv and len(files) > 1:
+        raise InputError(f"--csv holds the results of one file; {len(files)} are scored: use --out")
 
 
 def _rows(path: Path, keys: tuple[str, ...]) -> list[dict[str, str]]:

@@ -22,6 +22,7 @@ from responsa.cli.output import (
     say,
     table,
 )
+from responsa.corpus.limits import DEFAULT, Limits
 
 if TYPE_CHECKING:
     from responsa.corpus.answers import CitationCheck, SavedAnswer
@@ -36,12 +37,22 @@ def add(
         list[Path] | None, typer.Argument(metavar="SOURCE...", help="Files, or folders of files.")
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Add the sample rulebook that ships with Responsa.")] = False,
+    max_seconds: Annotated[
+        float, typer.Option(metavar="N", help="Give up a file after so many seconds.")
+    ] = DEFAULT.seconds,
+    max_memory: Annotated[int, typer.Option(metavar="MIB", help="Memory for reading a file.")] = DEFAULT.memory,
+    max_size: Annotated[int, typer.Option(metavar="MIB", help="Size of a file.")] = DEFAULT.size,
+    max_expanded: Annotated[
+        int, typer.Option(metavar="MIB", help="Size of a Word file when unpacked.")
+    ] = DEFAULT.expanded,
+    max_pages: Annotated[int, typer.Option(metavar="N", help="Pages of a PDF.")] = DEFAULT.pages,
     json: JsonOption = False,
 ) -> None:
     """Read rulebooks into the library; unchanged files cost nothing, changed ones become new versions.
 
-    Reads structured JSON, JSONL passages, Markdown and plain text. Files that cannot be read are listed
-    with the reason, the others go in, and the exit status is 1.
+    The suffix of a file says how it is read. Files from elsewhere are read in a process of their own, which
+    may cost what the limits say. Files that cannot be read are listed with the reason, the others go in, and
+    the exit status is 1.
     """
     from responsa import views
     from responsa.corpus import library
@@ -49,6 +60,7 @@ def add(
     from responsa.recipe import WORDS, load
     from responsa.sample import rulebook
 
+    limits = Limits(max_seconds, max_memory, max_size, max_expanded, max_pages)
     with progress("Reading") as bar:
         report = library.add(
             context.obj,
@@ -56,6 +68,7 @@ def add(
             prepare(load(WORDS)),
             bar,
             lambda: note("Another process is adding to the library; waiting ..."),
+            limits,
         )
     if json:
         print_json(views.added(report))

@@ -36,6 +36,12 @@ _ALIASES: tuple[tuple[str, str], ...] = (
     (r"FSMR\b|(?i:financial\sservices\sand\smarkets\sregulations)(?:\s2015)?\b", "FSMR"),
     (r"COBS\b", "COBS"),
 )
+# What the provisions of an act are cited by: "CRR Art. 92(1)".
+_SHORT = MappingProxyType({
+    CRR: "CRR", LCR_DA: "LCR", "32019R0876": "CRR2", "32024R1623": "CRR3", "32013L0036": "CRD", "32019L0878": "CRD5",
+    "32024L1619": "CRD6", "32014L0059": "BRRD", "32019L0879": "BRRD2", "32012R0648": "EMIR", "32014L0065": "MiFID2",
+    "32004L0039": "MiFID", "32014R0600": "MiFIR", "32014R0806": "SRMR", "32014L0049": "DGSD", "32011L0061": "AIFMD",
+})  # fmt: skip
 _RULEBOOKS = r"(?:GEN|PRU|AML|FUNDS|MIR|CIB|PIN|MAR|FEES|ISL|CMC|ENV)(?=\s(?:(?:Rules?|Chapter|Part|App)\s)?\d)"
 _NOUN = r"(?:Regulations?|Directives?|Decisions?|Recommendations?|Verordnung|Richtlinie)"
 _TREATY = r"(?:EU|EC|EEC|ECB|Euratom)"
@@ -128,6 +134,17 @@ def celex(letter: str, first: str, second: str) -> str:
         late = True
     year, number = (second, first) if late else (first, second)
     return f"3{year if len(year) == 4 else f'19{year.zfill(2)}'}{letter}{int(number):04d}"
+
+
+def name_of(key: str) -> str:
+    """The name that citations of an act begin with, from its CELEX number: "CRR", "Regulation 2020/852"."""
+    found = re.fullmatch(r"3(\d{4})([RLDH])(\d{4})", key)
+    if key in _SHORT or found is None:
+        return _SHORT.get(key, key)
+    year, letter, number = found[1], found[2], str(int(found[3]))
+    noun = {"R": "Regulation", "L": "Directive", "D": "Decision", "H": "Recommendation"}[letter]
+    late = letter == "R" and int(year) < 2015  # regulations had their number before the year until then
+    return f"{noun} {number}/{year}" if late else f"{noun} {year}/{number}"
 
 
 def _is_year(text: str) -> bool:

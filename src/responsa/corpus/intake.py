@@ -12,8 +12,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal
 
-from responsa.corpus import catalogue, readers
+from responsa.corpus import catalogue
+from responsa.corpus.limits import Limits
 from responsa.corpus.listing import Found, absolute, printable, storable, vanished
+from responsa.corpus.sandbox import Sandbox
 from responsa.errors import InputError, ReadError
 from responsa.text import digest
 from responsa.types import Edition, Source
@@ -57,26 +59,32 @@ class AddReport:
         return tuple(file for file in self.files if file.status == "refused")
 
 
-def take(db: sqlite3.Connection, found: Found, progress: Callable[[int, int, str], None] | None) -> AddReport:
-    """Read the files into an open transaction."""
+def take(
+    db: sqlite3.Connection,
+    found: Found,
+    progress: Callable[[int, int, str], None] | None,
+    limits: Limits | None = None,
+) -> AddReport:
+    """Read the files into an open transaction, each within the limits."""
     reports: list[FileReport] = []
     interrupted = False
     try:
-        for position, path in enumerate(found.files):
-            if progress:
-                progress(position, len(found.files), path.name)
-            reports.append(_take_file(db, path))
+        with Sandbox(limits) as sandbox:
+            for position, path in enumerate(found.files):
+                if progress:
+                    progress(position, len(found.files), path.name)
+                reports.append(_take_file(db, path, sandbox))
     except KeyboardInterrupt:
         interrupted = True
     reports += [FileReport(name, "refused", reason=reason) for name, reason in found.refused]
     return AddReport(tuple(reports), found.skipped, _missing(db, found), interrupted)
 
 
-def _take_file(db: sqlite3.Connection, path: Path) -> FileReport:
+def _take_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox) -> FileReport:
     """One file, wholly or not at all: a savepoint undoes what a refusal or Ctrl-C leaves half done."""
     db.execute("SAVEPOINT file")
     try:
-        report = _read_file(db, path)
+        report = _read_file(db, path, sandbox)
     except InputError as error:
         report = FileReport(printable(path), "refused", reason=_without_path(str(error), path))
         db.execute("ROLLBACK TO file")
@@ -89,7 +97,7 @@ def _take_file(db: sqlite3.Connection, path: Path) -> FileReport:
     return report
 
 
-def _read_file(db: sqlite3.Connection, path: Path) -> FileReport:
+def _read_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox) -> FileReport:
     name = printable(path)
     if name != str(path):
         raise ReadError(f"{path}: its name is not valid Unicode; rename it")
@@ -100,6 +108,7 @@ def _read_file(db: sqlite3.Connection, path: Path) -> FileReport:
             raise ReadError(f"{path}: is no regular file; give a file or a folder")
         if known and known[1:3] == (status.st_size, status.st_mtime_ns):
             return FileReport(name, "unchanged")
+        sandbox.check_size(path, status.st_size)
         with path.open("rb") as file:
             source = Source(name, status.st_size, status.st_mtime_ns, hashlib.file_digest(file, "sha256").hexdigest())
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
@@ -107,7 +116,7 @@ def _read_file(db: sqlite3.Connection, path: Path) -> FileReport:
     if known and known[3] == source.sha256:
         db.execute("UPDATE sources SET mtime_ns = ? WHERE id = ?", (source.mtime_ns, known[0]))
         return FileReport(str(path), "unchanged")
-    editions = readers.read(path)
+    editions = sandbox.read(path)
     source_id = _record_source(db, source)
     db.execute("DELETE FROM holdings WHERE source_id = ?", (source_id,))
     digests = [digest(catalogue.canonical(edition)) for edition in editions]

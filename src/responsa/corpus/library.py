@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from responsa.corpus import catalogue, intake, listing
 from responsa.corpus.artefacts import Artefacts
+from responsa.corpus.limits import Limits
 from responsa.corpus.view import Corpus, open_view
 from responsa.errors import LibraryBusy, LibraryError, NotFound, suggestion
 from responsa.types import Version
@@ -140,19 +141,21 @@ def add(
     prepare: Callable[[Corpus], None],
     progress: Progress | None = None,
     waiting: Callable[[], None] | None = None,
+    limits: Limits | None = None,
 ) -> intake.AddReport:
     """Read files and folders of files into the library, making it where there is none.
 
-    ``prepare`` builds the indexes for the new state before it becomes visible. Files that cannot be read
-    are refused one by one and listed in the report; the others go in. Ctrl-C stops after the file at hand:
-    what was read until then is kept. While the indexes are built, it leaves them to the next search.
+    ``prepare`` builds the indexes for the new state before it becomes visible. Files that cannot be read or
+    cost more than the ``limits`` are refused one by one and listed in the report; the others go in. Ctrl-C
+    stops after the file at hand: what was read until then is kept. While the indexes are built, it leaves them
+    to the next search.
     """
     found = listing.expand(sources, folder)
     artefacts = Artefacts(folder / "artefacts")
     changed = True
     try:
         with writer(folder, waiting=waiting) as db:
-            report = intake.take(db, found, progress)
+            report = intake.take(db, found, progress, limits)
             changed = report.changed_anything
             if changed:
                 try:

@@ -74,7 +74,7 @@ def _below(top: Path, library: Path | None) -> Iterator[_Entry]:
                 folders.remove(folder)
                 yield _Entry(here / folder, "skipped")
         for file in files:
-            if not file.startswith("."):
+            if not file.startswith((".", "~$")):  # Word keeps "~$name.docx" beside an open file
                 yield _Entry(here / file, "file")
     for error in errors:
         reason = f"the folder cannot be read: {error.strerror}; check its permissions"

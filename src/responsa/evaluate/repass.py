@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from responsa.entailment import (
     THRESHOLD,
@@ -97,7 +98,7 @@ class Scored:
     repeated: tuple[str, ...]
 
 
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """An answer's sentences and its sources', each with what the detector said of it."""
 
     item: SubmittedAnswer
@@ -107,13 +108,25 @@ class _Parts(NamedTuple):
     binding_answers: list[bool]
 
     @property
-    def obligations(self) -> list[str]:
-        return [text for text, binds in zip(self.sources, self.binding_sources, strict=True) if binds]
+    def obligations(self) -> list[int]:
+        """The places of the sources' obligations."""
+        return [place for place, binds in enumerate(self.binding_sources) if binds]
 
-    def may_cover(self, protocol: ScoringProtocol) -> list[str]:
-        """The answer's sentences that may cover an obligation."""
-        flags = self.binding_answers if protocol.obligations_cover else [True] * len(self.answers)
-        return [text for text, may in zip(self.answers, flags, strict=True) if may]
+    def may_cover(self, protocol: ScoringProtocol) -> list[int]:
+        """The places of the answer's sentences that may cover an obligation."""
+        return [place for place, binds in enumerate(self.binding_answers) if binds or not protocol.obligations_cover]
+
+
+class Working(NamedTuple):
+    """What an answer's score was made of. The matrices are as in `components`; ``asked`` says of each value of
+    ``covers`` whether a model was asked: none is once an obligation is covered, and the value stays 0."""
+
+    parts: Parts
+    entails: Matrix
+    contradicts: Matrix
+    covers: Matrix
+    asked: npt.NDArray[np.bool_]
+    score: AnswerScore
 
 
 def score_answers(
@@ -122,8 +135,10 @@ def score_answers(
     judges: Judges,
     unanswered: Unanswered | None = None,
     progress: Progress = lambda _done, _total, _label: None,
+    show: Callable[[Working], None] = lambda _working: None,
 ) -> Scored:
-    """Score every answer. ``unanswered`` None: as the protocol has it.
+    """Score every answer. ``unanswered`` None: as the protocol has it. ``show`` is given the working of each answer in
+    order, those without an answer left out.
 
     InputError for an id that comes twice, but by ``reference``, which scores each of its answers as the published
     script does.
@@ -146,7 +161,10 @@ def score_answers(
         group = answered[start : start + _GROUP]
         parts = list(_parts(group, protocol, split.split, judges.detector))
         label = f"questions {start + 1}-{start + len(group)} of {len(answered)}"
-        scores += _score(parts, protocol, judges, lambda done, total, name=label: progress(done, total, name))  # type: ignore[misc]
+        workings = _score(parts, protocol, judges, lambda done, total, name=label: progress(done, total, name))  # type: ignore[misc]
+        for working in workings:
+            scores.append(working.score)
+            show(working)
     missing = {item.id: item.reason for item in items if item.reason}
     made = iter(scores)
     listed = [_zero(item) if item.reason else next(made) for item in items if policy == "zero" or not item.reason]
@@ -207,7 +225,7 @@ def _parts(
     protocol: ScoringProtocol,
     split: Callable[[str], list[str]],
     detector: ObligationDetector,
-) -> Iterator[_Parts]:
+) -> Iterator[Parts]:
     halves = [
         (
             item,
@@ -219,38 +237,54 @@ def _parts(
     seen = list(dict.fromkeys(text for _, sources, answers in halves for text in (*sources, *answers)))
     binding = {text: found.label == "obligation" for text, found in zip(seen, detector(seen), strict=True)}
     for item, sources, answers in halves:
-        yield _Parts(item, sources, answers, [binding[text] for text in sources], [binding[text] for text in answers])
+        yield Parts(item, sources, answers, [binding[text] for text in sources], [binding[text] for text in answers])
 
 
 def _texts(item: SubmittedAnswer, protocol: ScoringProtocol) -> Sequence[str]:
     return [" ".join(item.passages)] if protocol.joined else item.passages
 
 
-def _once(protocol: ScoringProtocol, sentences: list[str]) -> list[str]:
-    """By ``strict``, each sentence once, however it is written in capitals and spaces, and none without a letter."""
+def places(protocol: ScoringProtocol, sentences: Sequence[str]) -> list[int | None]:
+    """The place of each sentence among those that count; None for one that does not.
+
+    By ``strict`` a sentence counts once, however it is written in capitals and spaces, and one without a letter not at
+    all: twins have one place.
+    """
     if not protocol.once:
-        return sentences
-    kept: dict[str, str] = {}
-    for sentence in sentences:
-        if any(character.isalpha() for character in sentence):
-            kept.setdefault(normalise(sentence).casefold(), sentence)
+        return list(range(len(sentences)))
+    known: dict[str, int] = {}
+    return [
+        known.setdefault(normalise(sentence).casefold(), len(known)) if any(map(str.isalpha, sentence)) else None
+        for sentence in sentences
+    ]
+
+
+def _once(protocol: ScoringProtocol, sentences: list[str]) -> list[str]:
+    """The sentences that count, each as it comes first."""
+    kept: dict[int, str] = {}
+    for place, sentence in zip(places(protocol, sentences), sentences, strict=True):
+        if place is not None:
+            kept.setdefault(place, sentence)
     return list(kept.values())
 
 
 def _score(
-    parts: Sequence[_Parts], protocol: ScoringProtocol, judges: Judges, progress: Callable[[int, int], None]
-) -> list[AnswerScore]:
+    parts: Sequence[Parts], protocol: ScoringProtocol, judges: Judges, progress: Callable[[int, int], None]
+) -> Iterator[Working]:
     pairs = [(source, answer) for part in parts for source in part.sources for answer in part.answers]
     found = _asked(judges.nli, pairs, progress)
-    covers = _covers([(part.may_cover(protocol), part.obligations) for part in parts], judges.coverage)
-    scores, place = [], 0
-    for part, cover in zip(parts, covers, strict=True):
+    tasks = [
+        ([part.answers[each] for each in part.may_cover(protocol)], [part.sources[each] for each in part.obligations])
+        for part in parts
+    ]
+    place = 0
+    for part, (cover, asked) in zip(parts, _covers(tasks, judges.coverage), strict=True):
         shape = (len(part.sources), len(part.answers))
         rows = found[place : place + shape[0] * shape[1]]
         place += shape[0] * shape[1]
-        made = components(protocol, rows[:, 0].reshape(shape), rows[:, 2].reshape(shape), cover)
-        scores.append(_told(part, made, int(covered(cover).sum())))
-    return scores
+        entails, contradicts = rows[:, 0].reshape(shape), rows[:, 2].reshape(shape)
+        score = _told(part, components(protocol, entails, contradicts, cover), int(covered(cover).sum()))
+        yield Working(part, entails, contradicts, cover, asked, score)
 
 
 def _asked(judge: Judge, pairs: Sequence[Pair], progress: Callable[[int, int], None]) -> Matrix:
@@ -264,36 +298,39 @@ def _asked(judge: Judge, pairs: Sequence[Pair], progress: Callable[[int, int], N
     return np.stack([known[pair] for pair in pairs]) if pairs else np.zeros((0, 3))
 
 
-def _covers(tasks: Sequence[tuple[list[str], list[str]]], judge: Judge) -> list[Matrix]:
+def _covers(tasks: Sequence[tuple[list[str], list[str]]], judge: Judge) -> list[tuple[Matrix, npt.NDArray[np.bool_]]]:
     """For each (answer sentences, obligations) the probability that the sentence entails the obligation, shape
-    (sentences, obligations).
+    (sentences, obligations), and whether that was asked.
 
     The sentences that share most words with an obligation are asked first, twice as many in each round, those of all
     questions together. Once one covers it, its other sentences are not asked and stay 0.
     """
     tables = [np.zeros((len(answers), len(obligations))) for answers, obligations in tasks]
+    known = [np.zeros(table.shape, dtype=np.bool_) for table in tables]
     orders = []
     for answers, obligations in tasks:
         told = [[frozenset(words(text)) for text in texts] for texts in (answers, obligations)]
         orders.append(order_of_trial(shared_words(told[0], told[1])))
     first, size = 0, 1
     while True:
-        places = [
+        open_places = [
             (task, int(row), column)
             for task, order in enumerate(orders)
             for column, rows in enumerate(order)
             if not (tables[task][:, column] > THRESHOLD).any()
             for row in rows[first : first + size]
         ]
-        if not places:
-            return tables
-        asked = [(tasks[task][0][row], tasks[task][1][column]) for task, row, column in places]
-        for (task, row, column), found in zip(places, _asked(judge, asked, lambda _done, _total: None), strict=True):
-            tables[task][row, column] = found[0]
+        if not open_places:
+            return list(zip(tables, known, strict=True))
+        asked = [(tasks[task][0][row], tasks[task][1][column]) for task, row, column in open_places]
+        for (task, row, column), found in zip(
+            open_places, _asked(judge, asked, lambda _done, _total: None), strict=True
+        ):
+            tables[task][row, column], known[task][row, column] = found[0], True
         first, size = first + size, size * 2
 
 
-def _told(part: _Parts, made: Components, covered_count: int) -> AnswerScore:
+def _told(part: Parts, made: Components, covered_count: int) -> AnswerScore:
     score = AnswerScore(
         part.item.id,
         made.entailment,

@@ -27,13 +27,15 @@ _PASSAGES = ("RetrievedPassages", "RetrievedPassage")  # the shared task's text 
 @dataclass(frozen=True, slots=True)
 class SubmittedAnswer:
     """One question's answer and the passages it was given. ``reason`` says why there is no answer, empty where
-    there is one; ``question`` is empty where the file does not tell it. Passages that are blank are left out."""
+    there is one; ``question`` is empty where the file does not tell it. Passages that are blank are left out. ``ids``
+    names each of the passages: by ``RetrievedIDs``, else ``#`` and its number in the file's list, from 1."""
 
     id: str
     question: str
     passages: tuple[str, ...]
     answer: str
     reason: str = ""
+    ids: tuple[str, ...] = ()
 
 
 class Row(Protocol):
@@ -97,16 +99,19 @@ def _read(item: object, where: str) -> SubmittedAnswer:
         if answer.strip()
         else "the answer is blank"
     )
+    passages = _passages(item, where)
     return SubmittedAnswer(
         name.strip(),
         question if isinstance(question, str) else "",
-        _passages(item, where),
+        tuple(text for _, text in passages),
         answer if isinstance(answer, str) and not reason else "",
         reason,
+        tuple(each for each, _ in passages),
     )
 
 
-def _passages(item: dict[str, object], where: str) -> tuple[str, ...]:
+def _passages(item: dict[str, object], where: str) -> list[tuple[str, str]]:
+    """(id, text) of each passage that is not blank."""
     key = next((key for key in _PASSAGES if key in item), _PASSAGES[0])
     found = item.get(key)
     listed = [] if found is None else [found] if isinstance(found, str) else found
@@ -115,7 +120,13 @@ def _passages(item: dict[str, object], where: str) -> tuple[str, ...]:
     for place, passage in enumerate(listed):
         if not (passage is None or isinstance(passage, str)):
             raise InputError(f"{where}: passage {place} is of type {type(passage).__name__}; expected text")
-    return tuple(passage for passage in listed if passage and passage.strip())
+    told = item.get("RetrievedIDs")
+    names = told if isinstance(told, list) and len(told) == len(listed) else [None] * len(listed)
+    return [
+        (name if isinstance(name, str) and name.strip() else f"#{number}", passage)
+        for number, (name, passage) in enumerate(zip(names, listed, strict=True), 1)
+        if passage and passage.strip()
+    ]
 
 
 def write_csv(rows: Sequence[Row], path: Path) -> None:

@@ -44,6 +44,17 @@ class Splitter:
     name: str
     split: Callable[[str], list[str]]
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """(start, end) in the text of each sentence of ``split``."""
+        if self.split is _legal:
+            return legal.sentences(text)
+        spans, end = [], 0
+        for sentence in self.split(text):  # Punkt's are stretches of the text
+            start = text.index(sentence, end)
+            end = start + len(sentence)
+            spans.append((start, end))
+        return spans
+
 
 def splitter(kind: Literal["punkt", "legal"]) -> Splitter:
     """The splitter of a protocol. For ``punkt`` NLTK's where library and data are there, else ``punkt-like``."""

@@ -57,6 +57,7 @@ def read_run(path: Path) -> Run:
     name = ""
     for number, line, columns in _rows(_read_text(path), path, _RUN_COLUMNS):
         query_id, _, passage_id, _, score, system = columns
+        passage_id = _decoded(passage_id)
         first = lines.setdefault((query_id, passage_id), number)
         if first != number:
             raise InputError(
@@ -76,8 +77,8 @@ def write_run(run: Run, path: Path) -> None:
 
     Ranks count from 1. Scores are the shortest decimals that read back as the same 32-bit floats, so that
     `read_run` gives the same rankings; a query without hits leaves no line. White space in the run's name
-    becomes ``_``, for the format has no room for it. InputError for a query or passage id that is empty or
-    holds white space, and where ``path`` is no place for a file; StorageError where the disk refuses.
+    becomes ``_``, for the format has no room for it, and a blank in a passage id ``%20``. InputError for an id that is
+    empty or holds other white space, and where ``path`` is no place for a file; StorageError where the disk refuses.
     """
     name = "_".join(run.name.split()) or "run"
     write_text("".join(_run_lines(run, name, path)), path)
@@ -87,8 +88,19 @@ def _run_lines(run: Run, name: str, path: Path) -> Iterator[str]:
     for query_id, ranking in run.rankings.items():
         _check_id("query", query_id, f"{path}: cannot be written")
         for rank, hit in enumerate(ranking.hits, start=1):
-            _check_id("passage", hit.passage_id, f"{path}: cannot be written")
-            yield f"{query_id} Q0 {hit.passage_id} {rank} {_decimal(hit.score)} {name}\n"
+            _check_passage_id(hit.passage_id, f"{path}: cannot be written")
+            yield f"{query_id} Q0 {_encoded(hit.passage_id)} {rank} {_decimal(hit.score)} {name}\n"
+
+
+def _encoded(passage_id: str) -> str:
+    """A passage id as one column: "CRR Art. 92(1)" becomes "CRR%20Art.%2092(1)"."""
+    if any(mark in passage_id for mark in (" ", "%20", "%25")):
+        return passage_id.replace("%", "%25").replace(" ", "%20")
+    return passage_id
+
+
+def _decoded(column: str) -> str:
+    return column.replace("%20", " ").replace("%25", "%") if "%2" in column else column
 
 
 def _single(value: float) -> float:
@@ -151,7 +163,7 @@ def _qrels(text: str, path: Path) -> Iterator[Judgement]:
             raise InputError(
                 f"{path}, line {number}: grade {grade!r} is not a whole number up to {HIGHEST_GRADE}: {_short(line)}"
             )
-        yield Judgement(query_id, passage_id, int(grade))
+        yield Judgement(query_id, _decoded(passage_id), int(grade))
 
 
 def _json_list(text: str, path: Path) -> list[tuple[str, object]]:
@@ -190,7 +202,7 @@ def _judged(row: object, place: str, graded: bool) -> Iterator[Judgement | _Name
     for number, passage in enumerate(passages, start=1):
         where = f"{place}, passage {number}"
         if not obliqa:
-            _check_id("passage", passage, where)
+            _check_passage_id(passage, where)
             yield Judgement(query_id, passage, full)
         elif not isinstance(passage, dict):
             raise InputError(f"{where}: a passage is a JSON object, this is {_short(json.dumps(passage))}")
@@ -208,7 +220,7 @@ def _relevant(passage: dict[str, object], place: str) -> bool:
 def _obliqa_passage(query_id: str, passage: dict[str, object], place: str, grade: int) -> Judgement | _Named:
     if passage.get("ID") is not None:
         passage_id = _text_of(passage, "ID", place)
-        _check_id("passage", passage_id, place)
+        _check_passage_id(passage_id, place)
         return Judgement(query_id, passage_id, grade)
     return _Named(query_id, _text_of(passage, "DocumentID", place), _text_of(passage, "PassageID", place), grade)
 
@@ -295,6 +307,14 @@ def _read_text(path: Path) -> str:
     if not text.strip():
         raise InputError(f"{path} is empty")
     return text
+
+
+def _check_passage_id(value: object, place: str) -> None:
+    """Ids as lawyers write them have single blanks in them."""
+    words = value.split(" ") if isinstance(value, str) else [value]
+    for word in words:
+        if not isinstance(word, str) or word.split() != [word]:
+            raise InputError(f"{place}: passage id {value!r} is not a text without white space but single blanks")
 
 
 def _check_id(what: str, value: object, place: str) -> None:

@@ -69,7 +69,7 @@ _HUB_ENCODER: Table = {
     "pooling": ("pooling", str),
     "similarity": ("similarity", str),
 }
-_HUB_PAIRS: Table = {**_HUB, "max_tokens": ("max_tokens", int), "label": ("label", str)}
+_HUB_PAIRS: Table = {**_HUB, "max_tokens": ("max_tokens", int), "label": ("label", str), "int8": ("int8", flag)}
 _HUB_SPARSE: Table = {**_HUB, "max_tokens": ("max_tokens", int)}
 
 
@@ -292,6 +292,7 @@ _EXAMPLES = {
     "a sparse encoder": "hf:naver/splade-v3",
     "a late-interaction encoder": "hf:lightonai/GTE-ModernColBERT-v1",
     "a classifier of texts": "onnx:FOLDER",
+    "a model for BERTScore": "hf:roberta-large",
 }
 
 # One line for each scheme. What comes after the colon is the scheme's own business.

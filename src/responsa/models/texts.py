@@ -27,6 +27,7 @@ _HUB: Table = {
     "batch": ("batch", int),
     "device": ("device", str),
     "max_tokens": ("max_tokens", int),
+    "int8": ("int8", flag),
     "trust_remote_code": ("trust_remote_code", flag),
 }
 

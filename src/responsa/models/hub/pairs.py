@@ -12,6 +12,7 @@ import numpy as np
 from responsa.errors import ModelError, suggestion
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
+from responsa.models.hub.int8 import check_device, in_8_bits
 from responsa.models.hub.source import Source, above_zero, library, named
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ class HubPairScorer:
     """A `PairScorer` run by sentence-transformers: logits, without the sigmoid or softmax that its config may ask for.
 
     ``label`` picks one of several labels, by name; ``single`` refuses a model with several labels of which none is
-    picked. Pairs beyond ``max_tokens`` (None: as many as the model reads) are cut, the longer text first.
+    picked. Pairs beyond ``max_tokens`` (None: as many as the model reads) are cut, the longer text first. ``int8`` runs
+    it with weights in 8 bits, on the CPU.
     """
 
     model: str
@@ -35,16 +37,19 @@ class HubPairScorer:
     batch: int = 32
     device: str = ""
     single: bool = True
+    int8: bool = False
 
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         above_zero(max_tokens=self.max_tokens, batch=self.batch)
+        if self.int8:
+            check_device(self.device)
 
     @property
     def name(self) -> str:
         """The model, and a digest of its files and of all settings that change its scores."""
-        return named(self._source, self.version, [self.label, self.max_tokens])
+        return named(self._source, self.version, [self.label, self.max_tokens, *["int8"] * self.int8])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -79,7 +84,7 @@ class HubPairScorer:
         return Source(self.model, self.trust_remote_code)
 
     def _open(self) -> CrossEncoder:
-        return _open(self._source, self._source.fingerprint, self.max_tokens, self.device)
+        return _open(self._source, self._source.fingerprint, self.max_tokens, self.device, self.int8)
 
 
 def _labels(model: CrossEncoder) -> tuple[str, ...]:
@@ -89,7 +94,7 @@ def _labels(model: CrossEncoder) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4)
-def _open(source: Source, fingerprint: str, max_tokens: int | None, device: str) -> CrossEncoder:
+def _open(source: Source, fingerprint: str, max_tokens: int | None, device: str, int8: bool) -> CrossEncoder:
     del fingerprint  # with it, a folder that was replaced is opened anew
     package = library("hub", "CrossEncoder", "MultiVectorEncoder")
     source.needs("cross-encoder", ["CrossEncoder"], "ForSequenceClassification")
@@ -98,10 +103,12 @@ def _open(source: Source, fingerprint: str, max_tokens: int | None, device: str)
         model: CrossEncoder = package.CrossEncoder(
             source.reference,
             max_length=max_tokens,
-            device=device or None,
+            device="cpu" if int8 else device or None,
             local_files_only=local,
             trust_remote_code=source.trust_remote_code,
         )
+        if int8:
+            in_8_bits(model, source.model)
         return model
 
     return source.load("cross-encoder", make)

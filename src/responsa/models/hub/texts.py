@@ -13,6 +13,7 @@ import numpy as np
 from responsa.errors import MissingDependency
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
+from responsa.models.hub.int8 import check_device, in_8_bits
 from responsa.models.hub.source import Source, above_zero, named
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class HubTextScorer:
     """A `TextScorer`: logits of a sequence-classification model, for each text read alone.
 
     Texts of similar length are run together. They are cut at ``max_tokens``, else where the model's table of
-    positions ends; a model of relative positions reads them whole.
+    positions ends; a model of relative positions reads them whole. ``int8`` runs it with weights in 8 bits, on the CPU.
     """
 
     model: str
@@ -34,16 +35,19 @@ class HubTextScorer:
     trust_remote_code: bool = False
     batch: int = 32
     device: str = ""
+    int8: bool = False
 
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         above_zero(max_tokens=self.max_tokens, batch=self.batch)
+        if self.int8:
+            check_device(self.device)
 
     @property
     def name(self) -> str:
         """The model, and a digest of its files and of all settings that change its scores."""
-        return named(self._source, self.version, ["text", self.max_tokens])
+        return named(self._source, self.version, ["text", self.max_tokens, *["int8"] * self.int8])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -74,7 +78,7 @@ class HubTextScorer:
         return Source(self.model, self.trust_remote_code)
 
     def _open(self) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
-        return _open(self._source, self._source.fingerprint, self.device)
+        return _open(self._source, self._source.fingerprint, self.device, self.int8)
 
 
 def _limit(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> int | None:
@@ -87,7 +91,7 @@ def _limit(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> int | 
 
 
 @lru_cache(maxsize=4)
-def _open(source: Source, fingerprint: str, device: str) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
+def _open(source: Source, fingerprint: str, device: str, int8: bool) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     del fingerprint  # with it, a folder that was replaced is opened anew
     try:
         import torch
@@ -98,12 +102,15 @@ def _open(source: Source, fingerprint: str, device: str) -> tuple[PreTrainedToke
     if not sys.stderr.isatty():
         transformers.utils.logging.disable_progress_bar()
     source.needs("classifier of texts", ["CrossEncoder"], "ForSequenceClassification")
-    place = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    place = "cpu" if int8 else device or ("cuda" if torch.cuda.is_available() else "cpu")
 
     def make(local: bool) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
         told = {"local_files_only": local, "trust_remote_code": source.trust_remote_code}
         tokenizer = transformers.AutoTokenizer.from_pretrained(source.reference, **told)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(source.reference, **told)
-        return tokenizer, model.float().to(place).eval()
+        net = model.float().to(place).eval()
+        if int8:
+            in_8_bits(net, source.model)
+        return tokenizer, net
 
     return source.load("classifier of texts", make)

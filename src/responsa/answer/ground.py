@@ -1,0 +1,213 @@
+"""What an answer rests on: whether what it cites supports each sentence, whether a passage contradicts one, and which
+obligations of what it cites it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from responsa.corpus.view import Corpus
+from responsa.entailment import THRESHOLD, order_of_trial, shared_words
+from responsa.errors import RecipeError
+from responsa.text import normalise, sentences, tidy, words
+from responsa.types import Answer, AnswerSentence, ObligationDetector, Passage
+
+Pair = tuple[str, str]
+
+
+class Judge(Protocol):
+    """Pairs (premise, hypothesis) to the probabilities of entailment, neutral and contradiction, a row each."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]: ...
+
+
+class Place(NamedTuple):
+    """A sentence of a passage: characters of the stored text in the version of that digest."""
+
+    passage_id: str
+    version: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A sentence of a passage found that contradicts a sentence of the answer, named by its place in it."""
+
+    sentence: int
+    source: Place
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An obligation that the answer does not cover, and the highest probability that one of its sentences entails it,
+    of those asked; None where none shares a word with it."""
+
+    source: Place
+    probability: float | None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An answer with the grounding of its sentences, and what speaks against it.
+
+    ``contradictions`` by sentence, the surest first; ``left_out`` in the order cited, of so many ``obligations``.
+    ``nli`` and ``detector`` name what judged.
+    """
+
+    answer: Answer
+    contradictions: tuple[Contradiction, ...]
+    left_out: tuple[LeftOut, ...]
+    obligations: int
+    nli: str
+    detector: str
+
+
+@dataclass(frozen=True)
+class EntailmentCheck:
+    """Checks an answer by a model of entailment, ``nli``; ``obligations`` is what tells obligations: rules, or a model.
+
+    The grounding of a sentence is the highest probability that a sentence of what it cites entails it, as the strict
+    protocol of RePASs has it. One that stands there word for word has 1, one that cites nothing 0; no model is asked
+    for either. A sentence of any passage found contradicts it with a probability above ``conflict``.
+
+    An obligation of a passage cited is covered where a sentence of the answer says it word for word or entails it with
+    more than 0.7. To be cheap, of the sentences that may contradict or cover only the ``nearest`` are asked: those that
+    share most words; `responsa score answers` asks them all.
+    """
+
+    nli: str = "embedded:nli"
+    obligations: str = "rules"
+    nearest: int = 3
+    conflict: float = 0.8
+
+    def __post_init__(self) -> None:
+        if self.nearest < 1 or not 0 <= self.conflict <= 1:
+            raise RecipeError(
+                f"entailment: nearest of at least 1 and conflict from 0 to 1 are needed, got {self.nearest} and "
+                f"{self.conflict}"
+            )
+
+    def __call__(
+        self, answer: Answer, corpus: Corpus, judge: Judge, detector: ObligationDetector, detector_name: str
+    ) -> Checked:
+        """The check of an answer, which may have no sentence: then nothing is asked."""
+        said = [sentence.text for sentence in answer.sentences]
+        cited = dict.fromkeys(each.passage_id for sentence in answer.sentences for each in sentence.citations)
+        found = [hit.passage_id for hit in answer.ranking.hits] if said else []
+        passages = corpus.read(dict.fromkeys([*cited, *found]))
+        places = [place for passage in passages.values() for place in _places(passage, corpus)]
+        duties = _duties([place for place in places if place.passage_id in cited], detector)
+        unsaid = [duty for duty in duties if _key(duty.text) not in {_key(text) for text in said}]
+        support = [_cited(sentence, passages) for sentence in answer.sentences]
+        against = _nearest([place.text for place in places], said, self.nearest)
+        covering = _nearest(said, [duty.text for duty in unsaid], self.nearest)
+        known = _asked(
+            judge,
+            [
+                *((text, sentence) for texts, sentence in zip(support, said, strict=True) for text in texts),
+                *((places[row].text, sentence) for rows, sentence in zip(against, said, strict=True) for row in rows),
+                *((said[row], duty.text) for rows, duty in zip(covering, unsaid, strict=True) for row in rows),
+            ],
+        )
+        denied = [
+            Contradiction(at, places[row], known[places[row].text, said[at]].contradiction)
+            for at, rows in enumerate(against)
+            for row in rows
+        ]
+        entailed = [
+            LeftOut(duty, max((known[said[row], duty.text].entailment for row in rows), default=None))
+            for rows, duty in zip(covering, unsaid, strict=True)
+        ]
+        return Checked(
+            replace(answer, sentences=tuple(_grounded(answer.sentences, support, known))),
+            tuple(sorted((each for each in denied if each.probability > self.conflict), key=_surest)),
+            tuple(each for each in entailed if (each.probability or 0.0) <= THRESHOLD),
+            len(duties),
+            judge.name,
+            detector_name,
+        )
+
+
+def _surest(found: Contradiction) -> tuple[int, float]:
+    return found.sentence, -found.probability
+
+
+class _Chances(NamedTuple):
+    entailment: float
+    contradiction: float
+
+
+def _places(passage: Passage, corpus: Corpus) -> list[Place]:
+    """The sentences of a passage, those without a letter left out."""
+    version = corpus.version(passage.document_id)
+    spans = sentences(passage.text) if version else []
+    found = [Place(passage.id, version.digest, *span, tidy(passage.text[slice(*span)])) for span in spans if version]
+    return [place for place in found if any(map(str.isalpha, place.text))]
+
+
+def _duties(places: Iterable[Place], detector: ObligationDetector) -> list[Place]:
+    """Those that are obligations, each wording once."""
+    once: dict[str, Place] = {}
+    for place in places:
+        once.setdefault(_key(place.text), place)
+    found = detector([place.text for place in once.values()])
+    return [place for place, each in zip(once.values(), found, strict=True) if each.label == "obligation"]
+
+
+def _cited(sentence: AnswerSentence, passages: Mapping[str, Passage]) -> list[str]:
+    """The sentences that a sentence of an answer cites; what has its wording alone, where there is such."""
+    texts = [passages[each.passage_id].text[each.start : each.end] for each in sentence.citations]
+    found = [tidy(text[start:end]) for text in texts for start, end in sentences(text)]
+    same = [text for text in [*map(tidy, texts), *found] if _key(text) == _key(sentence.text)]
+    return same[:1] or found
+
+
+def _key(text: str) -> str:
+    return normalise(text).casefold()
+
+
+def _nearest(candidates: Sequence[str], texts: Sequence[str], most: int) -> list[list[int]]:
+    """For each text the places of the candidates that share most words with it, each wording once; none of its own
+    wording and none that shares no word."""
+    told = [[frozenset(words(text)) for text in row] for row in (candidates, texts)]
+    shared = shared_words(told[0], told[1])
+    keys, found = [_key(text) for text in candidates], []
+    for column, (order, text) in enumerate(zip(order_of_trial(shared), texts, strict=True)):
+        rows: dict[str, int] = {}
+        for row in order.tolist():
+            if shared[row, column] > 0 and keys[row] != _key(text):
+                rows.setdefault(keys[row], row)
+        found.append(list(rows.values())[:most])
+    return found
+
+
+def _asked(judge: Judge, pairs: Iterable[Pair]) -> dict[Pair, _Chances]:
+    """What has the same wording entails itself, and is not asked."""
+    known, todo = {}, []
+    for pair in dict.fromkeys(pairs):
+        if _key(pair[0]) == _key(pair[1]):
+            known[pair] = _Chances(1.0, 0.0)
+        else:
+            todo.append(pair)
+    if todo:
+        rows = judge(todo).tolist()
+        known |= {pair: _Chances(row[0], row[2]) for pair, row in zip(todo, rows, strict=True)}
+    return known
+
+
+def _grounded(
+    said: Sequence[AnswerSentence], support: Sequence[Sequence[str]], known: Mapping[Pair, _Chances]
+) -> Iterator[AnswerSentence]:
+    for sentence, texts in zip(said, support, strict=True):
+        best = max((known[text, sentence.text].entailment for text in texts), default=0.0)
+        yield replace(sentence, grounding=best)

@@ -1,0 +1,41 @@
+"""Networks with weights in 8 bits, on a CPU."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from responsa.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+_HEAD = frozenset({"classifier", "pooler", "pre_classifier", "score"})
+
+
+def check_device(device: str) -> None:
+    """InputError for a device that has no arithmetic in 8 bits here."""
+    if device not in ("", "cpu"):
+        raise InputError(f"int8: runs on the CPU alone, not on {device!r}; leave one of the two settings out")
+
+
+def in_8_bits(net: Module, model: str) -> None:
+    """Replace the linear layers in place, but for the head and the pooler below it: weights in 8 bits with a scale for
+    each output, inputs brought to 8 bits as they come.
+
+    Inputs are scaled over a whole batch, so that a text's scores depend a little on the others in its batch.
+    """
+    import torch
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it announces its successor, an extra library
+            quantization = torch.ao.quantization
+            chosen = {
+                name: quantization.per_channel_dynamic_qconfig
+                for name, part in net.named_modules()
+                if isinstance(part, torch.nn.Linear) and not _HEAD.intersection(name.split("."))
+            }
+            quantization.quantize_dynamic(net, chosen, dtype=torch.qint8, inplace=True)
+    except Exception as error:  # a build of torch without it, a processor without it
+        raise ModelError(f"{model}: cannot be run in 8 bits here ({error}); leave out int8=yes") from error

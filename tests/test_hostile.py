@@ -1,0 +1,170 @@
+"""Files that are broken or made to do harm: each costs itself alone, and says why; readers bear any bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hostile
+from helpers import cli, failures
+from hostile import archives, markup, pdfs, plain
+from responsa.corpus import listing, readers
+from responsa.errors import ReadError
+
+LIMITS = ("--max-seconds", "20", "--max-expanded", "32")
+
+
+def tree(folder: Path) -> set[str]:
+    """Every path below a folder, without those in a library."""
+    found = set()
+    for at, folders, names in os.walk(folder):
+        folders[:] = [each for each in folders if each != "library"]
+        found |= {f"{at}/{each}" for each in (*folders, *names)}
+    return found
+
+
+def test_there_are_many():
+    assert len(hostile.files()) >= 100
+
+
+def test_all_of_them_beside_one_good_file(tmp_path):
+    placed = hostile.place(tmp_path / "bad")
+    good = tmp_path / "good.md"
+    good.write_text(hostile.GOOD, encoding="utf-8")
+    before = tree(tmp_path)
+    told = cli(tmp_path / "library", "add", *LIMITS, "--json", *placed, good)
+    assert told.returncode == 1, told.stderr[-2000:]
+    assert "Traceback" not in told.stderr
+    report = json.loads(told.stdout)
+    became = {each["path"]: each for each in report["files"]}
+    assert became[str(good)]["status"] == "added"
+    wrong = []
+    for path, reason in placed.items():
+        file = became[listing.printable(path)]
+        refused = file["status"] == "refused"
+        right = (refused and re.search(reason, file["reason"])) if reason not in ("", "?") else (reason or not refused)
+        clear = not refused or (len(file["reason"]) > 15 and "reader failed" not in file["reason"])
+        if not (right and clear):
+            wrong.append((path.name, reason, file["status"], file.get("reason")))
+    assert wrong == []
+    assert tree(tmp_path) == before
+    assert failures(tmp_path / "library") == []
+
+
+def test_what_is_hidden_or_outside_never_shows_as_text(tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("THE SECRET OF THIS MACHINE", encoding="utf-8")
+    text = f'<!DOCTYPE a [<!ENTITY a SYSTEM "{secret.as_uri()}">]>'
+    body = archives.archive({"word/document.xml": archives.part("<w:p><w:r><w:t>&a;</w:t></w:r></w:p>", text)})
+    for name, content in (("a.xml", markup.xml(text, "&a;")), ("a.docx", body)):
+        with pytest.raises(ReadError, match="defines names of its own"):
+            readers.read_bytes(content, name)
+
+
+VALID = {
+    "a.md": plain.TEXT,
+    "a.jsonl": b'{"id": "a", "text": "A rule."}\n{"id": "b", "parent": "a", "number": "1(a)", "text": "Another."}\n',
+    "a.json": b'[{"ID": "1", "DocumentID": 1, "PassageID": "1.1", "Passage": "A Firm must."}]',
+    "a.html": markup.page(
+        "<h1>Rules</h1><style>.x{display:none}</style><ol><li value=3>One<sup><a href='#n'>1</a></sup><li class=x>Two"
+        "</ol><table><tr><th colspan=2>A<td>B<tr><td>C<td>D</table><p id=n>1. A note.</p>"
+    ),
+    "a.xhtml": b'<html xmlns="http://www.w3.org/1999/xhtml"><body><h2>1. A</h2><p>1.1 A rule.</p></body></html>',
+    "pra.html": markup.page(
+        '<h1>Credit Risk</h1><div class="part-content"><div class="chapter-section"><h3 class="chapter-heading">A</h3>'
+        '<div class="row-block" id="a"><span class="rule-number">1.1</span><div class="div-row__col-2"><p>term</p>'
+        '<p>means this:</p><ol><li>(1) one</li></ol></div><div class="row-block__info"><li>01/02/2020</li></div></div>',
+        '<link rel="canonical" href="https://www.prarulebook.co.uk/pra-rules/credit-risk">',
+    ),
+    "a.xml": markup.xml(""),
+    "a.docx": archives.document(
+        '<w:p><w:pPr><w:pStyle w:val="a"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>A'
+        "</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p/></w:tc><w:tc>" + archives.RULE + "</w:tc></w:tr></w:tbl>",
+        styles=archives.styles(("a", "b")),
+    ),
+    "a.pdf": pdfs.pdf(pdfs.pages(pdfs.stream(pdfs.HELLO))),
+}
+NATIVE = (".pdf",)  # their library may crash on its own: only in a process apart
+
+
+def survives(name: str, content: bytes) -> None:
+    """Nothing but a refusal comes out of a reader."""
+    with contextlib.suppress(ReadError):
+        readers.read_bytes(content, name)
+
+
+def changed(content: bytes, edits: list[tuple[float, int, bytes]]) -> bytes:
+    """Pieces cut out and put in at places between 0 and 1."""
+    for place, cut, put in edits:
+        at = int(place * len(content))
+        content = content[:at] + put + content[at + cut :]
+    return content
+
+
+EDIT = st.tuples(
+    st.floats(0, 1),
+    st.integers(0, 30),
+    st.one_of(
+        st.binary(max_size=4),
+        st.sampled_from(
+            [b"<", b">", b"&", b'"', b"</p>", b"<table>", b"<li>", b"(a)", b"1.1 ", b"\n\n", b"{", b"[", b"</html>"]
+        ),
+    ),
+)
+FUZZ = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(FUZZ, max_examples=3000)
+
+
+def fuzzed(name: str) -> pytest.param:
+    return pytest.param(name, id=name)
+
+
+@pytest.mark.parametrize("name", [fuzzed(name) for name in VALID if not name.endswith(NATIVE)])
+@FUZZ
+@given(edits=st.lists(EDIT, max_size=5))
+def test_readers_bear_changed_files(name, edits):
+    content = changed(VALID[name], edits)
+    survives(name, content if edits else VALID[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [fuzzed(name) for name in VALID if not name.endswith(NATIVE)])
+@LONG
+@given(edits=st.lists(EDIT, max_size=12))
+def test_readers_bear_changed_files_at_length(name, edits):
+    survives(name, changed(VALID[name], edits))
+
+
+@FUZZ
+@given(
+    edits=st.lists(EDIT, max_size=5),
+    part=st.sampled_from(["word/document.xml", "word/styles.xml", "word/numbering.xml"]),
+)
+def test_the_word_reader_bears_changed_parts(edits, part):
+    """A changed byte of a packed part is told by its checksum: here the parts are changed before they are packed."""
+    parts = {
+        "word/document.xml": archives.part(archives.RULE * 3).encode(),
+        "word/styles.xml": archives.styles(("a", "b")).encode(),
+        "word/numbering.xml": f'<w:numbering xmlns:w="{archives.W}"/>'.encode(),
+    }
+    survives("a.docx", archives.archive({**parts, part: changed(parts[part], edits)}))
+
+
+@FUZZ
+@given(content=st.binary(max_size=300), name=st.sampled_from(sorted(VALID)))
+def test_readers_bear_any_bytes(content, name):
+    if not name.endswith(NATIVE):
+        survives(name, content)
+
+
+def test_the_files_that_are_changed_are_good_ones():
+    for name, content in VALID.items():
+        if Path(name).suffix in readers.SUFFIXES and name != "a.xml":
+            assert readers.read_bytes(content, name), name
