@@ -32,6 +32,14 @@ def test_what_is_kept_gives_the_same_vectors(tmp_path):
     assert unknown == ["[CLS]", "[UNK]", "firm", "[SEP]"]  # the toy vocabulary has no single characters
 
 
+def test_rare_pieces_are_left_out(tmp_path):
+    whole = tiny_base(tmp_path / "base")
+    shrink(whole, 1, ["firm firm must", "must the"], tmp_path / "small", least=2)
+    held = set(Tokenizer.from_file(str(tmp_path / "small" / "tokenizer.json")).get_vocab())
+    assert {"firm", "must"} <= held
+    assert "the" not in held
+
+
 def test_only_the_lowest_layers_are_kept(tmp_path):
     whole = tiny_base(tmp_path / "base")
     shrink(whole, 1, ["firm"], tmp_path / "small")

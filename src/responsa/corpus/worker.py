@@ -28,7 +28,7 @@ from responsa.errors import InputError
 HEAD = struct.Struct(">Q")
 MOST_ANSWER = 1024 * MIB
 # What readers import when they need it: loaded before the process locks itself in.
-_LIBRARIES = ("lxml.etree", "pypdfium2", "pdfplumber")
+_LIBRARIES = ("lxml.etree", "pypdfium2")
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", "/dev/null", "/dev/urandom")
 
 
@@ -44,6 +44,7 @@ def main() -> None:
     for name in _LIBRARIES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    readers.load()
     lockdown.end_with_parent()
     allowed.set(limits)
     gc.freeze()  # so that the copies share what is there

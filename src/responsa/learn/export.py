@@ -107,6 +107,8 @@ def _graph(net: torch.nn.Module, plan: Plan) -> onnx.ModelProto:
         raise MissingDependency("exporting a model", "train") from error
     config = net.config if plan.kind == "encoder" else net["bert"].config  # type: ignore[index,union-attr,unused-ignore]
     weights = {name: value.detach().float().cpu().numpy() for name, value in net.state_dict().items()}
+    for name in [name for name in weights if name.endswith("position_embeddings.weight")]:
+        weights[name] = weights[name][: plan.max_length]  # the others are never read
     shape = Shape(config.num_hidden_layers, config.num_attention_heads, config.layer_norm_eps)
     return (encoder_graph if plan.kind == "encoder" else pair_graph)(weights, shape)
 

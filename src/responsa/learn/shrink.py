@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ _LATIN = 0x530  # below it: Latin, Greek and Cyrillic characters, with which any
 _EMBEDDINGS = "word_embeddings.weight"
 
 
-def shrink(base: Base, layers: int, texts: Iterable[str], folder: Path) -> int:
+def shrink(base: Base, layers: int, texts: Iterable[str], folder: Path, least: int = 1) -> int:
     """Write the base to ``folder`` with its lowest ``layers`` and a smaller vocabulary; how many pieces that has.
 
-    Kept are special pieces, single characters below U+0530, and every piece that occurs in ``texts``, so that these
-    are read as before; a word they lack falls into smaller pieces. InputError where the base has no such layers.
+    Kept are special pieces, single characters below U+0530, and every piece that occurs ``least`` times in ``texts``;
+    a word that needs another falls into smaller pieces. InputError where the base has no such layers.
     """
     try:
         from safetensors.numpy import load_file, save_file
@@ -33,7 +34,7 @@ def shrink(base: Base, layers: int, texts: Iterable[str], folder: Path) -> int:
         raise InputError(f"--layers: {base.name} has {config['num_hidden_layers']} layers, {layers} cannot be kept")
     tokenizer: dict[str, Any] = json.loads(base.tokenizer.read_text(encoding="utf-8"))
     old: dict[str, int] = tokenizer["model"]["vocab"]
-    kept = sorted(_pieces(base.tokenizer, old, texts), key=old.__getitem__)
+    kept = sorted(_pieces(base.tokenizer, old, texts, least), key=old.__getitem__)
     _renumber(tokenizer, {piece: row for row, piece in enumerate(kept)})
     weights = {
         name: value[[old[piece] for piece in kept]] if name.endswith(_EMBEDDINGS) else value
@@ -48,7 +49,7 @@ def shrink(base: Base, layers: int, texts: Iterable[str], folder: Path) -> int:
     return len(kept)
 
 
-def _pieces(path: Path, vocabulary: dict[str, int], texts: Iterable[str]) -> set[str]:
+def _pieces(path: Path, vocabulary: dict[str, int], texts: Iterable[str], least: int) -> set[str]:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
@@ -59,9 +60,10 @@ def _pieces(path: Path, vocabulary: dict[str, int], texts: Iterable[str]) -> set
     special.update(tokenizer.encode("").tokens)
     special.update((getattr(tokenizer.model, "unk_token", ""), (padding or {}).get("pad_token", "")))
     kept = {piece for piece in vocabulary if piece in special or _is_character(piece.removeprefix("##"))}
+    seen: Counter[str] = Counter()
     for text in texts:
-        kept.update(tokenizer.encode(text, add_special_tokens=False).tokens)
-    return kept
+        seen.update(tokenizer.encode(text, add_special_tokens=False).tokens)
+    return kept | {piece for piece, count in seen.items() if count >= least}
 
 
 def _is_character(piece: str) -> bool:

@@ -1,5 +1,5 @@
-"""Source files into editions: EU law (Formex .xml, EUR-Lex .html), other web pages (.html), Word files (.docx), PDF,
-rulebooks (.txt, .md), passages (.json, .jsonl).
+"""Source files into editions: EU law (Formex .xml and .fmx4, EUR-Lex .html), other web pages (.html), Word files
+(.docx), PDF, rulebooks (.txt, .md), passages (.json, .jsonl).
 
 The suffix says how a file is read; of XML and HTML the content says which publisher it comes from. Whatever
 cannot be read as what it claims to be is refused with a `ReadError` that starts with the file's path and says
@@ -9,17 +9,13 @@ and its name: it opens no other file and no connection.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import NoReturn
 
 from responsa.corpus.readers.content import Fail
-from responsa.corpus.readers.docx import read_docx
-from responsa.corpus.readers.json import read_passages, read_structured
-from responsa.corpus.readers.markup import read_html, read_xml
-from responsa.corpus.readers.pdf import read_pdf
-from responsa.corpus.readers.text import read_rulebook
 from responsa.corpus.structure import is_blank
 from responsa.errors import ReadError
 from responsa.types import Edition
@@ -27,18 +23,20 @@ from responsa.types import Edition
 Reader = Callable[[bytes, str, Fail], tuple[Edition, ...]]
 """From a file's content, its name without the suffix, and what refuses it."""
 
-READERS: Mapping[str, Reader] = MappingProxyType({
-    ".json": read_structured,
-    ".jsonl": read_passages,
-    ".txt": read_rulebook,
-    ".md": read_rulebook,
-    ".markdown": read_rulebook,
-    ".xml": read_xml,
-    ".html": read_html,
-    ".htm": read_html,
-    ".xhtml": read_html,
-    ".docx": read_docx,
-    ".pdf": read_pdf,
+# The module here and its function: imported when a file needs it, for most commands read no file.
+READERS: Mapping[str, tuple[str, str]] = MappingProxyType({
+    ".json": ("json", "read_structured"),
+    ".jsonl": ("json", "read_passages"),
+    ".txt": ("text", "read_rulebook"),
+    ".md": ("text", "read_rulebook"),
+    ".markdown": ("text", "read_rulebook"),
+    ".xml": ("markup", "read_xml"),
+    ".fmx4": ("package", "read_package"),
+    ".html": ("markup", "read_html"),
+    ".htm": ("markup", "read_html"),
+    ".xhtml": ("markup", "read_html"),
+    ".docx": ("docx", "read_docx"),
+    ".pdf": ("pdf", "read_pdf"),
 })  # fmt: skip
 SUFFIXES = frozenset(READERS)
 
@@ -73,9 +71,16 @@ def read_bytes(content: bytes, name: str) -> tuple[Edition, ...]:
 
 
 def _reader(path: PurePath, name: str) -> Reader:
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
+    place = READERS.get(path.suffix.lower())
+    if place is None:
         raise ReadError(
             f"{name}: files that end in {path.suffix!r} cannot be read; known: {', '.join(sorted(SUFFIXES))}"
         )
+    reader: Reader = getattr(importlib.import_module(f"{__name__}.{place[0]}"), place[1])
     return reader
+
+
+def load() -> None:
+    """Import every reader ahead of the first file."""
+    for suffix in READERS:
+        _reader(PurePath(f"any{suffix}"), "any")
