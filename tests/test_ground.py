@@ -79,17 +79,20 @@ def test_one_wording_alone_asks_nothing(corpus_of):
 
 def test_contradictions_by_any_passage_found(corpus_of):
     corpus = corpus_of(("a", TELL), ("b", f"{FACT} {MAY}"), ("c", "A bank may tell."))
-    told = {(MAY, TELL): (0, 0.95), ("A bank may tell.", TELL): (0, 0.97)}
-    found, _ = check(drafted(corpus, (TELL, ["a"]), found=("a", "b")), corpus, told)
+    said = TELL[:-1] + ", always."
+    told = {(MAY, said): (0, 0.95), ("A bank may tell.", said): (0, 0.97)}
+    found, _ = check(drafted(corpus, (said, ["a"]), found=("a", "b")), corpus, told)
     (warning,) = found.contradictions  # c was not found
     assert (warning.sentence, warning.source.passage_id, warning.source.text) == (0, "b", MAY)
     assert corpus["b"].text[warning.source.start : warning.source.end] == MAY
     assert warning.source.version == corpus.version(corpus["b"].document_id).digest
     assert warning.probability == pytest.approx(0.95)
-    both, _ = check(drafted(corpus, (TELL, ["a"]), found=("a", "b", "c")), corpus, told)
+    both, _ = check(drafted(corpus, (said, ["a"]), found=("a", "b", "c")), corpus, told)
     assert [each.source.passage_id for each in both.contradictions] == ["c", "b"]  # the surest first
-    none, _ = check(drafted(corpus, (TELL, ["a"]), found=("a", "b")), corpus, told, conflict=0.96)
+    none, _ = check(drafted(corpus, (said, ["a"]), found=("a", "b")), corpus, told, conflict=0.96)
     assert none.contradictions == ()
+    quoted, judge = check(drafted(corpus, (TELL, ["a"]), found=("a", "b", "c")), corpus, {(MAY, TELL): (0, 0.95)})
+    assert (quoted.contradictions, judge.asked) == ((), [])  # a rule against a rule
 
 
 def test_obligations_left_out(corpus_of):
@@ -117,8 +120,10 @@ def test_only_the_nearest_are_asked(corpus_of):
         _, judge = check(answer, corpus, nearest=nearest)
         covering = [pair for pair in judge.asked if pair[1] == KEEP]
         assert len(covering) == nearest
-        against = [pair for pair in judge.asked if pair[1] == said[0]]
-        assert len(against) == nearest
+    for nearest in (1, 2):
+        other = "A firm must keep all books."
+        _, judge = check(drafted(corpus, (other, ["b"]), found="abcde"), corpus, nearest=nearest)
+        assert len([pair for pair in judge.asked if pair[1] == other]) == nearest
     assert [premise for premise, _ in covering] == [said[3], said[0]]  # most words shared; of equal ones the first
 
 
@@ -140,8 +145,9 @@ def test_answers_of_the_sample_are_grounded_and_cheap(sample_library):
 
 def test_the_json_form(corpus_of):
     corpus = corpus_of(("a", f"{TELL} {KEEP}"), ("b", MAY))
-    told = {(MAY, TELL): (0, 0.95)}
-    found, _ = check(drafted(corpus, (TELL, ["a"]), found=("a", "b")), corpus, told)
+    said = TELL[:-1] + ", always."
+    told = {(MAY, said): (0, 0.95), (TELL, said): (0.9, 0), (said, TELL): (1.0, 0)}
+    found, _ = check(drafted(corpus, (said, ["a"]), found=("a", "b")), corpus, told)
     read = views.answer(found.answer, corpus, None, found)
     assert json.loads(json.dumps(read, allow_nan=False)) == read
     digest = corpus.version(corpus["a"].document_id).digest
@@ -152,7 +158,7 @@ def test_the_json_form(corpus_of):
     assert read["contradictions"] == [
         {"sentence": 0, "id": "b", "version": digest, "start": 0, "end": 42, "text": MAY, "probability": 0.95}
     ]
-    assert read["sentences"][0]["grounding"] == 1.0
+    assert read["sentences"][0]["grounding"] == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize("settings", [{"nearest": 0}, {"conflict": 1.1}, {"conflict": -0.1}])

@@ -45,6 +45,7 @@ def test_only_the_lowest_layers_are_kept(tmp_path):
     shrink(whole, 1, ["firm"], tmp_path / "small")
     config = json.loads((tmp_path / "small" / "config.json").read_text())
     assert config["num_hidden_layers"] == 1
+    assert base(str(tmp_path / "small")).terms == whole.terms  # they go with the weights
     net = encoder_net(base(str(tmp_path / "small")))
     assert len(net.encoder.layer) == 1
     first = encoder_net(whole).state_dict()

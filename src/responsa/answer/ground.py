@@ -78,7 +78,8 @@ class EntailmentCheck:
 
     The grounding of a sentence is the highest probability that a sentence of what it cites entails it, as the strict
     protocol of RePASs has it. One that stands there word for word has 1, one that cites nothing 0; no model is asked
-    for either. A sentence of any passage found contradicts it with a probability above ``conflict``.
+    for either. A sentence of any passage found contradicts it with a probability above ``conflict``; of what is quoted
+    word for word that is not asked, for there rule would stand against rule.
 
     An obligation of a passage cited is covered where a sentence of the answer says it word for word or entails it with
     more than 0.7. To be cheap, of the sentences that may contradict or cover only the ``nearest`` are asked: those that
@@ -109,7 +110,8 @@ class EntailmentCheck:
         duties = _duties([place for place in places if place.passage_id in cited], detector)
         unsaid = [duty for duty in duties if _key(duty.text) not in {_key(text) for text in said}]
         support = [_cited(sentence, passages) for sentence in answer.sentences]
-        against = _nearest([place.text for place in places], said, self.nearest)
+        own = [text if _key(text) not in map(_key, texts) else "" for text, texts in zip(said, support, strict=True)]
+        against = _nearest([place.text for place in places], own, self.nearest)
         covering = _nearest(said, [duty.text for duty in unsaid], self.nearest)
         known = _asked(
             judge,

@@ -91,7 +91,8 @@ def _base_of(name: str) -> Base:
     folder = Path(name)
     if not folder.is_dir():
         raise NotFound(f"no base {name!r}; known: {MINILM}, or the path of a folder with a BERT model")
-    return _base(folder.resolve().name, folder, "as its publisher states")
+    found = _base(folder.resolve().name, folder, "as its publisher states")
+    return replace(found, terms=str(json.loads((folder / "config.json").read_bytes()).get("terms", found.terms)))
 
 
 def _base(name: str, folder: Path, terms: str) -> Base:

@@ -42,7 +42,7 @@ def shrink(base: Base, layers: int, texts: Iterable[str], folder: Path, least: i
         if (layer := _LAYER.search(name)) is None or int(layer[1]) < layers
     }
     folder.mkdir(parents=True, exist_ok=True)
-    config |= {"num_hidden_layers": layers, "vocab_size": len(kept)}
+    config |= {"num_hidden_layers": layers, "vocab_size": len(kept), "terms": base.terms}
     write_text(json.dumps(config, indent=1) + "\n", folder / "config.json")
     write_text(json.dumps(tokenizer, ensure_ascii=False) + "\n", folder / "tokenizer.json")
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
