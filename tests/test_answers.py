@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from helpers import add, alter, remove, write_rulebook
+from helpers import add, alter, remove, write_rows, write_rulebook
 from responsa.corpus import answers, library
 from responsa.corpus.library import Library
 from responsa.errors import NotFound
@@ -89,7 +89,10 @@ def test_a_changed_clause_supersedes(folder, rules, saved):
     write_rulebook(rules, [CLAUSES[0], "A Captain must be awake."])
     add(folder, rules)
     assert states(folder) == ["holds", "superseded"]
-    assert check(folder)[1].reason == "the version in force words the clause differently"
+    changed = check(folder)[1]
+    assert changed.reason == "the version in force words the clause differently"
+    assert "".join(piece.text for piece in changed.words if piece.op != "added") == CLAUSES[1]
+    assert "".join(piece.text for piece in changed.words if piece.op != "deleted") == "A Captain must be awake."
     write_rulebook(rules, CLAUSES)
     add(folder, rules)
     assert states(folder) == ["holds", "holds"]
@@ -100,6 +103,34 @@ def test_a_dropped_clause_supersedes(folder, rules, saved):
     add(folder, rules)
     assert states(folder) == ["holds", "superseded"]
     assert check(folder)[1].reason == "the version in force has no such clause"
+
+
+def test_a_clause_under_another_number_is_named(folder, rules, saved):
+    write_rulebook(rules, CLAUSES[1:])
+    add(folder, rules)
+    assert check(folder)[1].reason == "the version in force has these words as 1.1"
+
+
+def test_stale_answers_are_those_with_a_superseded_citation(folder, rules, saved):
+    unaffected = save(folder, answer(folder, ("ferry/1.1", 0, 1)))
+    with Library.open(folder) as opened:
+        assert answers.stale(opened.db) == []
+    write_rulebook(rules, [CLAUSES[0], "A Captain must be awake."])
+    add(folder, rules)
+    with Library.open(folder) as opened:
+        assert answers.stale(opened.db) == [saved]
+    assert saved != unaffected
+
+
+def test_white_space_alone_supersedes_nothing(folder, tmp_path):
+    row = {"id": "ferry/1.1", "document": "ferry", "number": "1.1"}
+    rows = tmp_path / "ferry.jsonl"
+    add(folder, write_rows(rows, [row | {"text": "A Ferry must float."}]))
+    save(folder, answer(folder, ("ferry/1.1", 0, 7)))
+    add(folder, write_rows(rows, [row | {"text": "A Ferry must\n float."}]))
+    assert states(folder) == ["holds"]
+    add(folder, write_rows(rows, [row | {"text": "A Ferry may float."}]))
+    assert states(folder) == ["superseded"]
 
 
 def test_a_dropped_document_supersedes(folder, rules, saved):

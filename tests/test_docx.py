@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
-from hostile.archives import RULE, W, archive, document
 
+from hostile.archives import RULE, W, archive, document
 from responsa.corpus import readers
 from responsa.corpus.readers.docx_numbering import Numbering
 from responsa.errors import ReadError
@@ -101,7 +101,7 @@ def labels(levels, calls, nums='<w:num w:numId="1"><w:abstractNumId w:val="0"/><
         (level(0, "upperRoman", "Part %1"), [0, 0, 0, 0], ["Part I", "Part II", "Part III", "Part IV"]),
         (level(0, "lowerLetter", "%1)"), [0] * 28, [*(f"{chr(97 + k)})" for k in range(26)), "aa)", "bb)"]),
         (level(0, "decimalZero", "%1"), [0] * 10, [f"{k:02}" for k in range(1, 11)]),
-        (level(0, "bullet", ""), [0], ["•"]),
+        (level(0, "bullet", "\uf0b7"), [0], ["•"]),
         (level(0, "none", ""), [0], [""]),
         # a level below begins anew under each number above
         (LEGAL, [0, 1, 1, 0, 1], ["1.", "1.1", "1.2", "2.", "2.1"]),
@@ -220,8 +220,9 @@ def test_cells_over_several_columns_and_rows():
     def cell(text, settings=""):
         return f"<w:tc><w:tcPr>{settings}</w:tcPr>{p(text)}</w:tc>"
 
+    first, wide = '<w:vMerge w:val="restart"/>', '<w:gridSpan w:val="2"/>'
     table = (
-        f"<w:tbl><w:tr>{cell('a', '<w:vMerge w:val=%srestart%s/>' % (chr(34), chr(34)))}{cell('b', '<w:gridSpan w:val=%s2%s/>' % (chr(34), chr(34)))}</w:tr>"
+        f"<w:tbl><w:tr>{cell('a', first)}{cell('b', wide)}</w:tr>"
         f"<w:tr>{cell('', '<w:vMerge/>')}{cell('c')}{cell('d|e')}</w:tr></w:tbl>"
     )
     assert rows(p("1.1 The table:") + table) == [

@@ -16,10 +16,10 @@ import responsa
 
 LAYERS = (
     {"types", "errors", "text", "sample"},
-    {"config", "analysis", "storage", "questions", "cache", "prompts", "testing"},
+    {"config", "analysis", "storage", "questions", "cache", "pacing", "prompts", "quantities", "testing"},
     {"corpus", "models"},
     {"obligations", "entailment"},
-    {"retrieval", "answer", "evaluate"},
+    {"retrieval", "answer", "evaluate", "register"},
     {"recipe", "learn"},
     {"engine", "tuning"},
     {"views", "experiment", "render"},

@@ -2,6 +2,7 @@
 
 import pytest
 
+from responsa.corpus import rulebook_numbers
 from responsa.retrieval import links
 from responsa.types import Passage
 
@@ -25,11 +26,11 @@ from responsa.types import Passage
     ],
 )
 def test_the_key_of_a_number(number, key):
-    assert links.key_of(number) == key
+    assert rulebook_numbers.key_of(number) == key
 
 
 def named(text, number="9.1.(2)", act=None):
-    return [(each.act, each.key) for each in links.targets(Passage("p", "d", number, text), act)]
+    return [(each.act, each.key) for each in rulebook_numbers.targets(Passage("p", "d", number, text), act)]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from responsa.cache import Cache
+from responsa import pacing
 from responsa.errors import InputError, MissingDependency, ModelError, ResponsaError
 from responsa.models import tokens
 from responsa.models.http import (
@@ -420,8 +421,8 @@ def test_a_long_pause_is_not_waited_for(make, server, moment):
 
 def test_pauses_grow_and_vary():
     low, high = Time().clock(jitter=0.0), Time().clock(jitter=1.0)
-    assert [service_module._pause(n, low) for n in (1, 2, 3, 20)] == [0.25, 0.5, 1.0, 15.0]
-    assert [service_module._pause(n, high) for n in (1, 2, 3, 20)] == [0.5, 1.0, 2.0, 30.0]
+    assert [pacing.pause(n, low) for n in (1, 2, 3, 20)] == [0.25, 0.5, 1.0, 15.0]
+    assert [pacing.pause(n, high) for n in (1, 2, 3, 20)] == [0.5, 1.0, 2.0, 30.0]
 
 
 def test_limits_per_minute(make, moment, server):

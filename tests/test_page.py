@@ -121,7 +121,7 @@ def test_tables_that_only_arrange_are_read_through():
 @pytest.mark.parametrize(
     "how",
     [
-        "style='display:none'", "style='DISPLAY : none !important'", "style='visibility:hidden'", "hidden", "class=gone",
+        "style='display:none'", "style='DISPLAY : none !important'", "style='visibility:hidden'", "hidden", "class=gone", "class=sr-only",
         "class='x gone'", "id=away", "style='color:#FFF'", "style='color: rgb(255, 255, 255)'", "style='font-size:1px'",
         "style='opacity:0'", "style='position:absolute;left:-9999px'", "style='text-indent:-9999px'",
     ],

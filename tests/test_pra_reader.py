@@ -193,6 +193,19 @@ def test_real_pages_keep_every_rule_in_order(data):
     assert (found, refused) == (125, 2)
 
 
+def test_the_reader_of_other_pages_finds_the_same_numbers(data):
+    """The pages read as those of an unknown publisher: the grammar finds the rules by their numbers alone."""
+    rules = benchmark.rules(data / "pra_pages")
+    wanted = found = 0
+    for path in (data / "pra_pages").glob("*.html"):
+        numbers = {each.number for each in rules if each.document == benchmark.key(path)}
+        content = path.read_bytes().replace(b'rel="canonical"', b'rel="other"')
+        (edition,) = readers.read_bytes(content, "page.html")
+        wanted += len(numbers)
+        found += len(numbers & {each.number for each in edition.passages})
+    assert (wanted, found) == (103, 103)
+
+
 def test_real_pages_have_dates_and_unique_numbers(data):
     editions = {}
     for path in (data / "pra_pages").glob("*.html"):

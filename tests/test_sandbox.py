@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import add, statuses
+from helpers import add, cli, statuses
 from hostile import archives, markup
 from responsa.corpus import lockdown, readers, sandbox
 from responsa.corpus.limits import Limits
@@ -175,6 +175,26 @@ def test_a_reader_that_dies_in_its_copy(page):
         assert len(set(pids)) == 1
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks in /proc")
+def test_a_copy_that_hangs_ends_with_the_process(page, tmp_path):
+    code = """
+import os, sys, time
+from responsa.corpus import lockdown, readers, worker
+lockdown.limit, lockdown.lock = (lambda _: True), (lambda _: ())  # so that it can say who it is
+def hang(content, name):
+    with open(sys.argv[2], "w") as file:
+        file.write(str(os.getpid()))
+    time.sleep(1000)
+readers.read_bytes = hang
+worker.main()
+"""
+    told = tmp_path / "pid"
+    said = refusal((sys.executable, "-c", code, json.dumps({"seconds": 20}), str(told)), page, seconds=5)
+    assert "given up" in said
+    status = Path(f"/proc/{told.read_text()}/status")
+    assert not status.exists() or "State:\tZ" in status.read_text()
+
+
 def test_a_process_that_does_not_start(page):
     with Sandbox(command=(sys.executable, "-c", "")) as opened, pytest.raises(LibraryError, match="did not start"):
         opened.read(page)
@@ -233,6 +253,17 @@ def test_adding_goes_on_after_a_crash(tmp_path, page, monkeypatch):
     report = add(tmp_path / "library", page, good, other)
     assert statuses(report) == {"rules.html": "refused", "good.md": "added", "word.docx": "refused"}
     assert "SIGABRT" in report.files[0].reason
+
+
+def test_word_and_web_pages_from_the_command_line(tmp_path, page):
+    word = tmp_path / "duties.docx"
+    word.write_bytes(archives.document())
+    told = cli(tmp_path / "library", "add", word, page, "--max-seconds", "30")
+    assert (told.returncode, told.stdout.strip()) == (0, "2 added, 0 changed, 0 unchanged; 3 passages read")
+    found = json.loads(cli(tmp_path / "library", "search", "keep records", "--json").stdout)
+    assert {hit["id"] for hit in found["hits"]} == {"duties/1.1", "rules/1.1"}
+    assert "0 failed" in cli(tmp_path / "library", "verify").stdout
+    assert "a limit must be above 0" in cli(tmp_path / "library", "add", word, "--max-seconds", "0").stderr
 
 
 # What a locked process cannot do

@@ -169,11 +169,12 @@ def test_saved():
     value = SavedAnswer(3, "2025-01-01T00:00:00+00:00", "Q?", date(2024, 6, 1), "bm25", "A.")
     checks = [CitationCheck(3, "D/1", "D", "1", state) for state in ("holds", "holds", "broken")]
     found = through_json(views.saved(value, checks))
-    assert list(found) == ["number", "asked_at", "question", "as_of", "recipe", "text", "citations", "checks"]
+    assert list(found) == ["number", "asked_at", "question", "as_of", "recipe", "text", "stale", "citations", "checks"]
     assert found["as_of"] == "2024-06-01"
+    assert found["stale"] is False
     assert found["citations"] == {"holds": 2, "superseded": 0, "broken": 1}
     assert found["checks"][2] == {
-        "answer": 3, "passage_id": "D/1", "document_id": "D", "number": "1", "state": "broken", "reason": "",
+        "answer": 3, "passage_id": "D/1", "document_id": "D", "number": "1", "state": "broken", "reason": "", "words": [],
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@
     │   ├── LibraryBusy       another process is writing
     │   └── StorageError      disk full, folder read-only, file damaged
     ├── NotFound              no such document, passage, version or recipe
+    ├── FetchError            a source on the network that cannot be reached, refuses or answers nonsense
     ├── ModelError            a model that cannot be reached, refuses or answers nonsense
     └── MissingDependency     an optional library is not installed
 
@@ -61,6 +62,10 @@ class StorageError(LibraryError):
 
 class NotFound(ResponsaError):
     """No document, passage, version or recipe of that name."""
+
+
+class FetchError(ResponsaError):
+    """A source on the network cannot be reached, refuses the request or answers what cannot be used."""
 
 
 class ModelError(ResponsaError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from responsa.text import normalise
 from responsa.types import Detection, Label, ObligationDetector
@@ -271,24 +272,33 @@ def _rule(sentence: str) -> str:
     report = _REPORTED.match(text)
     if report:
         text = text[report.end() :]
-    best = max(_main_verbs(text), key=_ORDER.__getitem__, default="fact")
+    best = max((verb.rule for verb in main_verbs(text)), key=_ORDER.__getitem__, default="fact")
     return "defined" if _ORDER[best][0] < _STRENGTH["permission"] and _DEFINES.match(text) else best
 
 
-def _main_verbs(text: str) -> Iterator[str]:
-    """Rule names of the verbs of main clauses, in order.
+class Verb(NamedTuple):
+    """A finite verb, its place in the text read, and the name of the rule that it falls under."""
+
+    rule: str
+    start: int
+    end: int
+
+
+def main_verbs(text: str) -> Iterator[Verb]:
+    """The verbs of main clauses, in order, of a text in lower case with single blanks.
 
     A word such as "which" or "if" takes the next finite verb with it; a comma ends what it opened. When a
     lead-in has decided, its list items are not read.
     """
     clause, depth, resume = 0, 0, _side_start(text, 0)
     found = decided = aside = False
-    stray = opener = ""
+    stray: Verb | None = None
+    opener = ""
     for event in _EVENT.finditer(text):
         word, start = event[0], event.start()
         if start < resume:
             if word in ("must", "shall"):
-                stray = "stray"
+                stray = Verb("stray", start, event.end())
             continue
         if word in ",;:.":
             if word == ":" and decided:
@@ -313,9 +323,9 @@ def _main_verbs(text: str) -> Iterator[str]:
             if aside:
                 depth = max(0, depth - 1)
                 if word in ("must", "shall") and _RULES[rule].label == "obligation" and opener in _CLOSED_LATE:
-                    stray = "stray"
+                    stray = Verb("stray", start, event.end())
                 continue
-            yield rule
+            yield Verb(rule, start, event.end())
             found = True
             decided = decided or rule not in ("fact", "applies")
     if not decided and stray and text[-1:] in ".;:":

@@ -30,11 +30,17 @@ def write_text(text: str, path: Path) -> None:
     An existing file is replaced or left whole, and its mode is kept; of a symbolic link the target is replaced.
     ``-`` is standard output; that, a pipe and a device are written to directly. StorageError where the disk refuses.
     """
-    check_target(path)
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
+        check_target(path)
         raise InputError(f"{path}: cannot be written: {text[error.start]!r} is not a character") from error
+    write_bytes(data, path)
+
+
+def write_bytes(data: bytes, path: Path) -> None:
+    """Bytes, in the way of `write_text`."""
+    check_target(path)
     try:
         if _stream(path) or _is_channel(path):
             _pour(data, path)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TypeAlias
 
 from responsa.answer.ground import Checked, Place
 from responsa.corpus.answers import CitationCheck, SavedAnswer
+from responsa.corpus.definitions import Definition
+from responsa.corpus.definitions import text_of as definition_text
+from responsa.corpus.diff import Difference
+from responsa.corpus.graph import CrossReference
 from responsa.corpus.intake import AddReport
 from responsa.corpus.library import DocumentState
 from responsa.corpus.verify import Finding
@@ -15,6 +19,7 @@ from responsa.corpus.view import Corpus
 from responsa.evaluate.agreement import PairedComparison
 from responsa.evaluate.explain import Explanation, Match, Span
 from responsa.evaluate.ranking import RunScores, Summary
+from responsa.register import Duty, Measure
 from responsa.types import Answer, Passage, Ranking, Version
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
@@ -164,6 +169,7 @@ def added(report: AddReport) -> Json:
                 "documents": list(file.documents),
                 "passages": file.passages,
                 "reason": file.reason,
+                "notices": list(file.notices),
             }
             for file in report.files
         ],
@@ -180,11 +186,12 @@ def finding(value: Finding) -> Json:
 
 def citation_check(value: CitationCheck) -> Json:
     """What became of a saved citation."""
-    return asdict(value)
+    return asdict(value) | {"words": [{"op": piece.op, "text": piece.text} for piece in value.words]}
 
 
 def saved(value: SavedAnswer, checks: Sequence[CitationCheck]) -> dict[str, Json]:
-    """A saved answer, with how many of its citations hold, are superseded and are broken."""
+    """A saved answer, with how many of its citations hold, are superseded and are broken; ``stale`` where any of them
+    is superseded."""
     return {
         "number": value.number,
         "asked_at": value.asked_at,
@@ -192,10 +199,66 @@ def saved(value: SavedAnswer, checks: Sequence[CitationCheck]) -> dict[str, Json
         "as_of": value.as_of.isoformat() if value.as_of else None,
         "recipe": value.recipe,
         "text": value.text,
+        "stale": any(check.state == "superseded" for check in checks),
         "citations": {
             state: sum(check.state == state for check in checks) for state in ("holds", "superseded", "broken")
         },
         "checks": [citation_check(check) for check in checks],
+    }
+
+
+def reference(value: CrossReference, corpus: Corpus) -> dict[str, Json]:
+    """A citation: its words in the passage, what they name and the passages meant, or the reason that none is found."""
+    return {
+        "id": value.source,
+        "start": value.start,
+        "end": value.end,
+        "text": corpus[value.source].text[value.start : value.end],
+        "act": value.act,
+        "provision": value.provision,
+        "document": value.document or None,
+        "targets": list(value.targets),
+        "reason": value.reason or None,
+    }
+
+
+def definition(value: Definition, corpus: Corpus) -> dict[str, Json]:
+    """A defined term and the words that define it."""
+    found = corpus[value.passage_id]
+    return {
+        "term": value.term,
+        "names": list(value.names),
+        "id": value.passage_id,
+        "document": value.document_id,
+        "number": found.number,
+        "version": next(each.digest for each in corpus.versions if each.document_id == value.document_id),
+        "start": value.start,
+        "end": value.end,
+        "kind": value.kind,
+        "scope": value.scope or None,
+        "text": definition_text(value, corpus),
+    }
+
+
+def difference(value: Difference) -> Json:
+    """Two versions of a document, clause by clause. ``words`` are those of an amended clause, title first, in order."""
+    return {
+        "document": value.new.document_id,
+        "old": version(value.old),
+        "new": version(value.new),
+        "formats": list(value.formats),
+        "left_out": list(value.left_out),
+        "counts": {**value.counts},
+        "articles": list(value.articles),
+        "changes": [
+            {
+                "what": each.what,
+                "old": passage(each.old) if each.old else None,
+                "new": passage(each.new) if each.new else None,
+                "words": [{"op": piece.op, "text": piece.text} for piece in each.pieces],
+            }
+            for each in value.changes
+        ],
     }
 
 
@@ -278,3 +341,43 @@ def _spans(spans: Sequence[Span]) -> list[Json]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
+
+
+def obligations(value: Version, duties: Sequence[Duty], counts: Mapping[str, int]) -> Json:
+    """The obligation register of a version. ``by_who`` counts the duties of each; "" those that name nobody."""
+    return {"version": version(value), "by_who": {**counts}, "obligations": [duty(each) for each in duties]}
+
+
+def duty(value: Duty) -> dict[str, Json]:
+    """A duty; offsets count characters of the stored text of the passage that each part names."""
+    names = ("sentence", "verb", "subject", "who", "what", "when", "condition", "exception")
+    return {
+        "id": value.passage.id,
+        "document": value.version.document_id,
+        "number": value.number,
+        "page": value.passage.page,
+        "version": value.version.digest,
+        "modality": value.modality,
+        "soft": value.soft,
+        **{name: [part._asdict() for part in getattr(value, name)] for name in names},
+        "timing": [measure(each) for each in value.timing],
+        "quantities": [measure(each) for each in value.measures],
+        "cites": [
+            part._asdict() | {"act": each.act, "provision": each.provision, "kind": each.kind}
+            for part, each in value.references
+        ],
+    }
+
+
+def measure(value: Measure) -> dict[str, Json]:
+    """A quantity with its words; ``value`` is null where they give no number."""
+    number = value.quantity.value
+    return value.part._asdict() | {
+        "kind": value.quantity.kind,
+        "value": None if number is None else float(number),
+        "unit": value.quantity.unit,
+        "iso": value.quantity.iso or None,
+        "bound": value.quantity.bound or None,
+        "relation": value.quantity.relation or None,
+        "event": [part._asdict() for part in value.event],
+    }

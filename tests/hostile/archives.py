@@ -7,12 +7,17 @@ import struct
 import zipfile
 from collections.abc import Mapping
 
+from hostile import markup
+
+STORED = zipfile.ZIP_STORED
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 RULE = "<w:p><w:r><w:t>1.1 A Firm must keep records.</w:t></w:r></w:p>"
 
 
 def part(body: str, prolog: str = "") -> str:
-    return f'<?xml version="1.0" encoding="UTF-8"?>{prolog}<w:document xmlns:w="{W}"><w:body>{body}</w:body></w:document>'
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>{prolog}<w:document xmlns:w="{W}"><w:body>{body}</w:body></w:document>'
+    )
 
 
 def archive(parts: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -31,7 +36,8 @@ def document(body: str = RULE, **others: str | bytes) -> bytes:
 def styles(*pairs: tuple[str, str]) -> str:
     """Styles that are based on others."""
     each = "".join(
-        f'<w:style w:type="paragraph" w:styleId="{a}"><w:name w:val="{a}"/><w:basedOn w:val="{b}"/></w:style>' for a, b in pairs
+        f'<w:style w:type="paragraph" w:styleId="{a}"><w:name w:val="{a}"/><w:basedOn w:val="{b}"/></w:style>'
+        for a, b in pairs
     )
     return f'<w:styles xmlns:w="{W}">{each}</w:styles>'
 
@@ -69,11 +75,29 @@ def overlapping() -> bytes:
 
 
 def files() -> dict[str, tuple[bytes, str]]:
+    return {**_word(), **_packages()}
+
+
+def _packages() -> dict[str, tuple[bytes, str]]:
+    """Packages of EU law."""
+    laughs = markup.xml('<!DOCTYPE ACT [<!ENTITY a "b">]>', "&a;")
+    return {
+        "empty.fmx4": (b"", "damaged"),
+        "no-act.fmx4": (archive({"readme.txt": "x"}), "no package of one act"),
+        "two-acts.fmx4": (archive({"a.xml": markup.ACT, "b.xml": markup.ACT}), "no package of one act"),
+        "laughs.fmx4": (archive({"a.xml": laughs}), "defines names of its own"),
+        "bomb.fmx4": (archive({"a.xml": b" " * (64 << 20)}), "larger than"),
+        "deep.fmx4": (archive({"a.xml": b"<a>" * 10_000 + b"</a>" * 10_000}), "nested too deeply"),
+        "parent-name.fmx4": (archive({"../../../evil.xml": markup.ACT}), ""),
+    }
+
+
+def _word() -> dict[str, tuple[bytes, str]]:
     good = document()
     big = b"<a>" + b" " * (64 << 20)
     laughs = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
     secret = '<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
-    text = '<w:p><w:r><w:t>{}</w:t></w:r></w:p>'
+    text = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>"
     numbered = '<w:p><w:pPr><w:numPr><w:ilvl w:val="{}"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>A rule.</w:t></w:r></w:p>'
     loop = (
         f'<w:numbering xmlns:w="{W}"><w:abstractNum w:abstractNumId="0"><w:numStyleLink w:val="x"/><w:styleLink w:val="x"/>'

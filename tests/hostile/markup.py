@@ -6,6 +6,19 @@ FORMEX = '<?xml version="1.0" encoding="UTF-8"?>\n{prolog}<ACT><TITLE><TI><P>{te
 LAUGHS = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))
 
 
+ACT = b"""<?xml version="1.0" encoding="UTF-8"?><CONS.ACT><INFO.CONSLEG START.DATE="20290101" END.DATE="20301231"/><CONS.DOC>
+<BIB.INSTANCE><DATE ISO="20280605">x</DATE></BIB.INSTANCE><FAM.COMP><BIB.DATA><NO.CELEX>32028R0077</NO.CELEX></BIB.DATA>
+</FAM.COMP><TITLE><TI><P>Regulation (EU) 2028/77</P></TI></TITLE><PREAMBLE/><ENACTING.TERMS><DIVISION><TITLE><TI><P>PART ONE
+</P></TI></TITLE><ARTICLE><TI.ART>Article 1</TI.ART><STI.ART>Weight</STI.ART><PARAG><NO.PARAG>1.</NO.PARAG><ALINEA>A baker
+shall:<LIST TYPE="alpha"><ITEM><NP><NO.P>(a)</NO.P><TXT>weigh<NOTE NOTE.ID="E1"><P>A note.</P></NOTE> it.</TXT></NP></ITEM>
+</LIST></ALINEA></PARAG></ARTICLE></DIVISION></ENACTING.TERMS><FINAL/></CONS.DOC></CONS.ACT>"""
+EURLEX = b"""<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>Consolidated TEXT:
+32028R0077 - EN - 01.02.2029</title></head><body><p class="title-doc-first">REGULATION (EU) 2028/77</p>
+<p class="title-division-1">PART ONE</p><p class="title-article-norm">Article 3a</p><p class="stitle-article-norm">Weight</p>
+<div class="norm"><span class="no-parag">1.  </span><div class="norm inline-element">A baker shall weigh it.</div></div>
+<table><tr><td>a</td><td>b</td></tr></table><p class="norm">The guild may check.</p></body></html>"""
+
+
 def page(body: str, head: str = "<title>Rules</title>") -> bytes:
     return f"<!DOCTYPE html><html><head>{head}</head><body>{body}</body></html>".encode()
 

@@ -16,11 +16,19 @@ def pdf(objects: list[bytes], trailer: bytes = b"") -> bytes:
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     start = len(content)
     content += b"xref\n0 %d\n0000000000 65535 f \n%s" % (len(objects) + 1, table)
-    return content + b"trailer\n<< /Size %d /Root 1 0 R %s>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, trailer, start)
+    return content + b"trailer\n<< /Size %d /Root 1 0 R %s>>\nstartxref\n%d\n%%%%EOF\n" % (
+        len(objects) + 1,
+        trailer,
+        start,
+    )
 
 
 def stream(content: bytes, settings: bytes = b"", length: int | None = None) -> bytes:
-    return b"<< /Length %d %s>>\nstream\n%s\nendstream" % (len(content) if length is None else length, settings, content)
+    return b"<< /Length %d %s>>\nstream\n%s\nendstream" % (
+        len(content) if length is None else length,
+        settings,
+        content,
+    )
 
 
 def pages(content: bytes, kids: bytes = b"3 0 R", count: int = 1) -> list[bytes]:
@@ -39,7 +47,13 @@ def files() -> dict[str, tuple[bytes, str]]:
     good = pdf(pages(stream(HELLO)))
     bomb = zlib.compress(b" " * (64 << 20), 9)
     form = stream(b"/X Do", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 6 0 R >> >>")
-    locked = b"/Encrypt << /Filter /Standard /V 1 /R 2 /O (" + b"x" * 32 + b") /U (" + b"y" * 32 + b") /P -4 >> /ID [<00><00>] "
+    locked = (
+        b"/Encrypt << /Filter /Standard /V 1 /R 2 /O ("
+        + b"x" * 32
+        + b") /U ("
+        + b"y" * 32
+        + b") /P -4 >> /ID [<00><00>] "
+    )
     return {
         "empty.pdf": (b"", "."),
         "text-inside.pdf": (b"A Firm must keep records.", "."),

@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-from responsa.cli import asking, bases, datasets, entailing, experiments, fusing, library, scoring, training, tuning
+from responsa.cli import (
+    asking,
+    bases,
+    chunking,
+    datasets,
+    entailing,
+    experiments,
+    fusing,
+    library,
+    referring,
+    registering,
+    scoring,
+    training,
+    tuning,
+)
 
 app = typer.Typer(
     name="responsa",
@@ -51,12 +65,17 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     library.passage,
     library.verify,
     library.answers,
+    referring.references,
+    referring.define,
+    referring.diff,
+    registering.obligations,
     asking.search,
     asking.ask,
     asking.run,
     asking.answer,
     tuning.index,
     tuning.tune,
+    chunking.chunk_search,
     entailing.entail,
     entailing.detect,
 )

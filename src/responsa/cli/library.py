@@ -22,10 +22,12 @@ from responsa.cli.output import (
     say,
     table,
 )
+from responsa.cli.referring import show as show_words
 from responsa.corpus.limits import DEFAULT, Limits
 
 if TYPE_CHECKING:
     from responsa.corpus.answers import CitationCheck, SavedAnswer
+    from responsa.corpus.intake import AddReport
     from responsa.corpus.library import Library
     from responsa.corpus.view import Corpus
     from responsa.views import Json
@@ -34,9 +36,13 @@ if TYPE_CHECKING:
 def add(
     context: typer.Context,
     sources: Annotated[
-        list[Path] | None, typer.Argument(metavar="SOURCE...", help="Files, or folders of files.")
+        list[Path] | None,
+        typer.Argument(
+            metavar="SOURCE...", help="Files, folders, or acts of the EU such as celex:32013R0575@2024-07-09."
+        ),
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Add the sample rulebook that ships with Responsa.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing: take acts from the cache.")] = False,
     max_seconds: Annotated[
         float, typer.Option(metavar="N", help="Give up a file after so many seconds.")
     ] = DEFAULT.seconds,
@@ -50,7 +56,8 @@ def add(
 ) -> None:
     """Read rulebooks into the library; unchanged files cost nothing, changed ones become new versions.
 
-    The suffix of a file says how it is read. Files from elsewhere are read in a process of their own, which
+    The suffix of a file says how it is read. Acts of the EU are fetched by their CELEX numbers, as published or,
+    after @, as in force on a day. Files from elsewhere are read in a process of their own, which
     may cost what the limits say. Files that cannot be read are listed with the reason, the others go in, and
     the exit status is 1.
     """
@@ -69,6 +76,7 @@ def add(
             bar,
             lambda: note("Another process is adding to the library; waiting ..."),
             limits,
+            offline,
         )
     if json:
         print_json(views.added(report))
@@ -78,6 +86,15 @@ def add(
         }
         passages = sum(file.passages for file in report.files)
         say(", ".join(f"{count} {status}" for status, count in counts.items()) + f"; {passages:,} passages read")
+    _note_what_became(report)
+    if report.refused or report.interrupted:
+        raise typer.Exit(1)
+
+
+def _note_what_became(report: AddReport) -> None:
+    for file in report.files:
+        for notice in file.notices:
+            note(f"{file.path}: {notice}")
     for file in report.refused:
         note(f"refused: {file.path}: {file.reason}")
     for path in report.skipped:
@@ -86,8 +103,6 @@ def add(
         note(f"missing: {path}: its documents stay until you remove them: responsa remove '{path}'")
     if report.interrupted:
         note("interrupted: what was read until then is in the library; run the same command again to go on")
-    if report.refused or report.interrupted:
-        raise typer.Exit(1)
 
 
 def remove(
@@ -198,6 +213,8 @@ def passage(
         return
     say(f"{found.id}  [{version.title or found.document_id}, {found.number}]")
     say(f"version {version.digest[:12]}, {in_force(version)}")
+    if found.page is not None:
+        say(", ".join([f"page {found.page}", *found.flags]))
     if found.path:
         say(" > ".join(found.path))
     say()
@@ -244,16 +261,23 @@ def answers(
     remove: Annotated[
         int | None, typer.Option("--remove", metavar="N", help="Remove the answer of this number.")
     ] = None,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="List only answers that cite a provision which has changed since.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """List the saved answers and whether their citations still hold; print one, or remove one."""
+    """List the saved answers and whether their citations still hold; print one, or remove one.
+
+    An answer is stale where the law in force, now or on the day that it was asked for, words a provision that it
+    cites differently or has lost it.
+    """
     from responsa import views
     from responsa.corpus import answers as kept
     from responsa.corpus.library import Library, writer
     from responsa.errors import NotFound
 
-    if number is not None and remove is not None:
-        raise typer.BadParameter("give the number of an answer to print, or --remove N")
+    if (number is not None) + (remove is not None) + stale > 1:
+        raise typer.BadParameter("give the number of an answer to print, or --remove N, or --stale")
     with Library.open(context.obj) as library:
         found = kept.saved(library.db)
         checks = list(kept.check(library.db))
@@ -267,6 +291,7 @@ def answers(
         return
     items = [views.saved(each, [check for check in checks if check.answer == each.number]) for each in found]
     if number is None:
+        items = [item for item in items if item["stale"] or not stale]
         if json:
             print_json({"answers": [*items]})
         else:
@@ -294,6 +319,8 @@ def _print_answers(items: list[dict[str, Json]]) -> None:
 
 
 def _print_saved(value: SavedAnswer, checks: list[CitationCheck]) -> None:
+    from responsa.corpus.wording import excerpt
+
     say(f"Answer {value.number}, {value.asked_at}{f', as of {value.as_of}' if value.as_of else ''}, by {value.recipe}")
     say(value.question)
     say()
@@ -302,3 +329,5 @@ def _print_saved(value: SavedAnswer, checks: list[CitationCheck]) -> None:
     for check in checks:
         if check.answer == value.number:
             say(f"{check.state}: {check.document_id}, {check.number or check.passage_id}  {check.reason}".rstrip())
+            if check.words:
+                show_words(excerpt(check.words))

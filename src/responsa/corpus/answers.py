@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Literal
 
 from responsa.corpus.view import in_force
+from responsa.corpus.wording import Piece, words
 from responsa.errors import NotFound
 from responsa.types import Answer
 
@@ -23,7 +24,8 @@ class CitationCheck:
     ``holds``: the cited text stands in the version cited and in the one in force: now, or on the day that the
     question was asked for. ``superseded``: it stands in the version cited, but the version in force says
     something else or has lost the clause.
-    ``broken``: the version cited is gone or its text is another one.
+    ``broken``: the version cited is gone or its text is another one. ``words`` are those of a clause that is worded
+    differently, marked by whether the version cited or the one in force has them.
     """
 
     answer: int
@@ -32,6 +34,7 @@ class CitationCheck:
     number: str
     state: State
     reason: str = ""
+    words: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,13 +112,30 @@ def check(db: sqlite3.Connection) -> Iterator[CitationCheck]:
         cited = _text(db, passage_id, "v.document_id = ? AND v.digest = ?", document_id, version)
         current = _text(db, passage_id, "v.id = ?", law[as_of].get(document_id))
         state, reason = _state(cited, current, start, end, quote)
-        yield CitationCheck(answer, passage_id, document_id, number, state, reason)
+        marked: tuple[Piece, ...] = ()
+        if state == "superseded" and cited is not None and current is not None:
+            marked = words(cited, current)
+        elif state == "superseded" and (moved := _elsewhere(db, cited, law[as_of].get(document_id))):
+            reason = f"the version in force has these words as {moved}"
+        yield CitationCheck(answer, passage_id, document_id, number, state, reason, marked)
+
+
+def stale(db: sqlite3.Connection) -> list[int]:
+    """The numbers of the answers with a citation that is superseded, the first saved first."""
+    return list(dict.fromkeys(each.answer for each in check(db) if each.state == "superseded"))
 
 
 def _text(db: sqlite3.Connection, passage_id: str, where: str, *values: object) -> str | None:
     query = f"SELECT p.text FROM passages p JOIN versions v ON v.id = p.version_id WHERE p.passage_id = ? AND {where}"
     row = db.execute(query, (passage_id, *values)).fetchone()
     return row[0] if row else None
+
+
+def _elsewhere(db: sqlite3.Connection, text: str | None, version: int | None) -> str | None:
+    """The number, or id, of the passage of a version that has a text, if any."""
+    query = "SELECT number, passage_id FROM passages WHERE version_id = ? AND text = ? ORDER BY ordinal LIMIT 1"
+    row = db.execute(query, (version, text)).fetchone() if text else None
+    return row and str(row[0] or row[1])
 
 
 def _state(cited: str | None, current: str | None, start: int, end: int, quote: str) -> tuple[State, str]:
@@ -125,7 +145,7 @@ def _state(cited: str | None, current: str | None, start: int, end: int, quote: 
         return "broken", f"the stored text has changed; it said {_short(quote)}"
     if current is None:
         return "superseded", "the version in force has no such clause"
-    if current != cited:
+    if current.split() != cited.split():
         return "superseded", "the version in force words the clause differently"
     return "holds", ""
 

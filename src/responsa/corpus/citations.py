@@ -270,7 +270,7 @@ def chain(found: Sequence[Token], at: int, room: int) -> Chain | None:
 
 
 def _holds(outer: str, inner: str) -> bool:
-    if outer == "point" == inner:
+    if outer == "point" and inner in ("point", "subparagraph"):
         return True
     return RANK[outer] < RANK[inner] and "recital" not in (outer, inner) and (outer, inner) != ("article", "rule")
 

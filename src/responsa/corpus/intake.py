@@ -12,9 +12,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal
 
-from responsa.corpus import catalogue
+from responsa.corpus import catalogue, cellar
 from responsa.corpus.limits import Limits
 from responsa.corpus.listing import Found, absolute, printable, storable, vanished
+from responsa.corpus.readers.notices import notices
 from responsa.corpus.sandbox import Sandbox
 from responsa.errors import InputError, ReadError
 from responsa.text import digest
@@ -25,13 +26,14 @@ Status = Literal["added", "changed", "unchanged", "refused"]
 
 @dataclass(frozen=True)
 class FileReport:
-    """What became of one file. ``reason`` says why it was refused."""
+    """What became of one file. ``reason`` says why it was refused, ``notices`` what to know of one that was read."""
 
     path: str
     status: Status
     documents: tuple[str, ...] = ()
     passages: int = 0
     reason: str = ""
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,23 +72,26 @@ def take(
     interrupted = False
     try:
         with Sandbox(limits) as sandbox:
-            for position, path in enumerate(found.files):
+            files = [*((path, None) for path in found.files), *((each.path, each) for each in found.fetched)]
+            for position, (path, fetched) in enumerate(files):
                 if progress:
-                    progress(position, len(found.files), path.name)
-                reports.append(_take_file(db, path, sandbox))
+                    progress(position, len(files), path.name)
+                reports.append(_take_file(db, path, sandbox, fetched))
     except KeyboardInterrupt:
         interrupted = True
     reports += [FileReport(name, "refused", reason=reason) for name, reason in found.refused]
     return AddReport(tuple(reports), found.skipped, _missing(db, found), interrupted)
 
 
-def _take_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox) -> FileReport:
+def _take_file(
+    db: sqlite3.Connection, path: Path, sandbox: Sandbox, fetched: cellar.Fetched | None = None
+) -> FileReport:
     """One file, wholly or not at all: a savepoint undoes what a refusal or Ctrl-C leaves half done."""
     db.execute("SAVEPOINT file")
     try:
-        report = _read_file(db, path, sandbox)
+        report = _read_file(db, path, sandbox, fetched)
     except InputError as error:
-        report = FileReport(printable(path), "refused", reason=_without_path(str(error), path))
+        report = FileReport(_name(path, fetched), "refused", reason=_without_path(str(error), path))
         db.execute("ROLLBACK TO file")
     except BaseException:
         if db.in_transaction:  # a full disk ends it
@@ -97,9 +102,13 @@ def _take_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox) -> FileRepo
     return report
 
 
-def _read_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox) -> FileReport:
-    name = printable(path)
-    if name != str(path):
+def _name(path: Path, fetched: cellar.Fetched | None) -> str:
+    return fetched.wanted.name if fetched else printable(path)
+
+
+def _read_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox, fetched: cellar.Fetched | None) -> FileReport:
+    name = _name(path, fetched)
+    if fetched is None and name != str(path):
         raise ReadError(f"{path}: its name is not valid Unicode; rename it")
     known = db.execute("SELECT id, size, mtime_ns, sha256 FROM sources WHERE path = ?", (name,)).fetchone()
     try:
@@ -115,8 +124,8 @@ def _read_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox) -> FileRepo
         raise ReadError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if known and known[3] == source.sha256:
         db.execute("UPDATE sources SET mtime_ns = ? WHERE id = ?", (source.mtime_ns, known[0]))
-        return FileReport(str(path), "unchanged")
-    editions = sandbox.read(path)
+        return FileReport(name, "unchanged")
+    editions = cellar.read(fetched, sandbox.read) if fetched else sandbox.read(path)
     source_id = _record_source(db, source)
     db.execute("DELETE FROM holdings WHERE source_id = ?", (source_id,))
     digests = [digest(catalogue.canonical(edition)) for edition in editions]
@@ -133,6 +142,7 @@ def _read_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox) -> FileRepo
         "changed" if known else "added",
         tuple(edition.document_id for edition in editions),
         sum(len(edition.passages) for edition in editions),
+        notices=notices(editions),
     )
 
 
@@ -257,7 +267,8 @@ def remove(db: sqlite3.Connection, name: str) -> tuple[str, ...]:
     if db.execute("SELECT 1 FROM versions WHERE document_id = ?", (storable(name),)).fetchone():
         documents.add(storable(name))
         _remove_document(db, storable(name))
-    source = db.execute("SELECT id FROM sources WHERE path = ?", (printable(absolute(Path(name))),)).fetchone()
+    place = cellar.source_name(name) if cellar.is_source(name) else printable(absolute(Path(name)))
+    source = db.execute("SELECT id FROM sources WHERE path = ?", (storable(place),)).fetchone()
     if source:
         documents.update(_remove_held(db, source[0]))
     db.execute(

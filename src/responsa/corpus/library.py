@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from responsa.corpus import catalogue, intake, listing
+from responsa.corpus import catalogue, cellar, intake, listing
 from responsa.corpus.artefacts import Artefacts
 from responsa.corpus.limits import Limits
 from responsa.corpus.view import Corpus, open_view
@@ -142,15 +142,16 @@ def add(
     progress: Progress | None = None,
     waiting: Callable[[], None] | None = None,
     limits: Limits | None = None,
+    offline: bool = False,
 ) -> intake.AddReport:
-    """Read files and folders of files into the library, making it where there is none.
+    """Read files, folders of files and acts (``celex:...``, fetched first) into the library, made where there is none.
 
     ``prepare`` builds the indexes for the new state before it becomes visible. Files that cannot be read or
     cost more than the ``limits`` are refused one by one and listed in the report; the others go in. Ctrl-C
     stops after the file at hand: what was read until then is kept. While the indexes are built, it leaves them
-    to the next search.
+    to the next search. ``offline``, acts are taken from the cache.
     """
-    found = listing.expand(sources, folder)
+    found = _found(folder, sources, cellar.Cellar(limits or Limits(), offline, progress))
     artefacts = Artefacts(folder / "artefacts")
     changed = True
     try:
@@ -166,6 +167,17 @@ def add(
         if changed:
             _tidy(folder, artefacts)
     return report
+
+
+def _found(folder: Path, sources: Sequence[Path], store: cellar.Cellar) -> listing.Found:
+    acts = [str(source) for source in sources if cellar.is_source(str(source))]
+    files = [source for source in sources if not cellar.is_source(str(source))]
+    found = listing.expand(files, folder) if files or not acts else listing.Found((), (), ())
+    if not acts:
+        return found
+    fetched, failed = store.acts(acts)
+    refused = [(listing.storable(name), reason) for name, reason in failed]
+    return replace(found, fetched=tuple(fetched), refused=(*found.refused, *refused))
 
 
 def remove(folder: Path, name: str, prepare: Callable[[Corpus], None]) -> tuple[str, ...]:

@@ -9,18 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from responsa.corpus import catalogue, readers
+from responsa.corpus import catalogue, cellar, readers
 from responsa.errors import InputError
 
 
 @dataclass(frozen=True)
 class Found:
-    """Files to read, in order; what is left out; the folders given; and what is refused, with the reason."""
+    """Files to read, in order; what is left out; the folders given; what is refused, with the reason; and what was
+    fetched to be read after the files."""
 
     files: tuple[Path, ...]
     skipped: tuple[str, ...]
     folders: tuple[Path, ...]
     refused: tuple[tuple[str, str], ...] = ()
+    fetched: tuple[cellar.Fetched, ...] = ()
 
 
 def expand(sources: Sequence[Path], library: Path | None = None) -> Found:
@@ -103,7 +105,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def vanished(path: str) -> bool:
-    """Whether there is no such file. One that cannot be looked at may still be there."""
+    """Whether there is no such file. One that cannot be looked at may still be there, and so is what was fetched."""
+    if cellar.is_source(path):
+        return False
     try:
         Path(path).stat()
     except (FileNotFoundError, NotADirectoryError):

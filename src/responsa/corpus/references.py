@@ -126,7 +126,7 @@ _MADE = frozenset(["delegated", "implementing", "commission", "council"])
 _FOREIGN = frozenset(
     ["guidelines", "guideline", "its", "rts", "ias", "ifrs", "basel", "draft", "proposal", "instructions", "law", "act"]
 )
-_JOINS = frozenset(["and", "or", "of", "to", "the", "both", "either", ",", "as", "well"])
+_JOINS = frozenset(["and", "or", "of", "to", "the", "both", "either", ",", "as", "well", "in", "for"])
 
 
 @dataclass(slots=True)
@@ -250,6 +250,9 @@ class _Reader:
             return (None if chain.outer.level in INNER else self.acts.get("")), k + 1
         if value in _LINKS:
             return self._linked(k + 1)
+        if value == "," and k + 1 < len(self.found) and self.found[k + 1].value == "of":  # "Article 6(3), point (a), of"
+            act, end = self._linked(k + 2)
+            return (act, end) if act not in (None, OTHER) else (None, k)
         at = k + (value in (",", "("))
         if at < len(self.found) and self.found[at].kind == "act" and self._claims(at, chain):
             self._name(at)
@@ -273,6 +276,8 @@ class _Reader:
         if token.kind == "act":
             self._name(k)
             return token.value, k + 1
+        if token.value == "annex" and any(each.value in ("ifrs", "ias") for each in self.found[k + 1 : k + 4]):
+            return OTHER, k + 1  # "paragraph 5.5.3 of the Annex relating to IFRS 9"
         word = token.value if token.value in ("this", "that") else ""
         noun = self._noun(k + bool(word))
         if noun is None:

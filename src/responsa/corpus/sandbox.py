@@ -30,7 +30,7 @@ from responsa.errors import LibraryError, ReadError
 from responsa.types import Edition
 
 PLAIN = frozenset({".txt", ".md", ".markdown", ".json", ".jsonl"})
-_SMALL = 8 * MIB  # up to here plain files are read in this process
+_SMALL = 2 * MIB  # up to here plain files are read in this process; the worst of them take a few seconds
 _START = 60.0  # seconds for the process to start
 _PIECE = 1 << 18
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from responsa.corpus import answers, artefacts, catalogue
+from responsa.corpus import answers, artefacts, catalogue, cellar
 from responsa.corpus.library import Library
 from responsa.text import digest
 from responsa.types import Edition, Version
@@ -156,8 +156,12 @@ def _sources(db: sqlite3.Connection) -> Iterator[Finding]:
         if not sha256:
             yield Finding("source", path, "note", "a document of it was removed; adding it again brings that back")
             continue
+        copy = cellar.copy_of(path, sha256) if cellar.is_source(path) else Path(path)
+        if copy is None:
+            yield Finding("source", path, "note", "is in the cache no more; adding it again fetches it")
+            continue
         try:
-            with Path(path).open("rb") as file:
+            with copy.open("rb") as file:
                 same = hashlib.file_digest(file, "sha256").hexdigest() == sha256
             detail = "" if same else "has changed since it was read; add it again"
         except OSError as error:

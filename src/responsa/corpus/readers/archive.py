@@ -52,6 +52,11 @@ class Archive:
         if len(self._members) < len(members):
             fail("holds two parts of one name, so that what it says depends on who reads it; save the file again")
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parts."""
+        return tuple(self._members)
+
     def __contains__(self, name: str) -> bool:
         return name in self._members
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -22,7 +23,10 @@ _LOW, _HIGH = frozenset({"subscript", "sub"}), frozenset({"superscript", "super"
 def local_names(root: _Element) -> None:
     """Take the namespace off every element's name, in place."""
     for element in root.iter("*"):
-        element.tag = element.tag.rpartition("}")[2].lower()
+        name = element.tag.rpartition("}")[2].lower()
+        if name != element.tag:
+            with contextlib.suppress(ValueError):  # damaged pages have names that may be read and not written
+                element.tag = name
 
 
 def classes(element: _Element) -> frozenset[str]:

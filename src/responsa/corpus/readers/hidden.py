@@ -18,6 +18,7 @@ _TINY = {"px": 3.0, "pt": 2.5, "em": 0.2, "rem": 0.2, "%": 20.0, "": 0.0}
 _WHITE = re.compile(
     r"(?:white|#fff|#ffff|#ffffff|#ffffffff|transparent|rgba?\(\s*255[\s,]+255[\s,]+255[^)]*\)|rgba\([^)]*,\s*0\s*\))"
 )
+_ALOUD = frozenset({"visually-hidden", "visuallyhidden", "sr-only", "screen-reader-text"})  # read out, not shown
 _FAR = -900.0  # pixels beside or above the page
 
 
@@ -58,7 +59,7 @@ class Styles:
 
     def hides(self, element: _Element) -> bool:
         """Whether the element's words are not seen: not shown, white, tiny or off the page."""
-        if element.get("hidden") is not None:
+        if element.get("hidden") is not None or _ALOUD & set(element.get("class", "").split()):
             return True
         if not (self.rules or element.get("style") or element.get("color")):
             return False

@@ -162,6 +162,10 @@ class Lines:
             kept = self._kept[int(piece)]
             if kept.kind == "revised":
                 continue
+            if kept.kind != "table" and places[-1] and not words[-1].strip():
+                found.insert(places[-1], kept)  # no words since the table: it belongs to that
+                places[-1] += 1
+                continue
             found.append(kept)
             if kept.kind == "table":
                 words.append("")

@@ -43,7 +43,7 @@ HTML_READERS: Sequence[Publisher] = (
 
 def read_xml(content: bytes, stem: str, fail: Fail) -> tuple[Edition, ...]:
     """The documents of an XML file; a page of XHTML is read as HTML."""
-    root = _parsed(content, fail)
+    root = parsed(content, fail)
     if isinstance(root.tag, str) and root.tag.rpartition("}")[2].lower() == "html":
         return _read(root, HTML_READERS, "HTML", stem, fail)
     return _read(root, XML_READERS, "XML", stem, fail)
@@ -53,7 +53,7 @@ def read_html(content: bytes, stem: str, fail: Fail) -> tuple[Edition, ...]:
     """The documents of a page of HTML or XHTML."""
     beginning = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     strict = beginning.startswith(b"<?xml") or b"http://www.w3.org/1999/xhtml" in beginning
-    return _read(_parsed(content, fail) if strict else _parsed_html(content, fail), HTML_READERS, "HTML", stem, fail)
+    return _read(parsed(content, fail) if strict else _parsed_html(content, fail), HTML_READERS, "HTML", stem, fail)
 
 
 def _read(  # noqa: RET503  # fail returns never
@@ -67,7 +67,8 @@ def _read(  # noqa: RET503  # fail returns never
     fail(f"is {what} (its root element is {tag[:40]!r}) that no reader knows; {what} is read from: {names}")
 
 
-def _parsed(content: bytes, fail: Fail) -> _Element:
+def parsed(content: bytes, fail: Fail) -> _Element:
+    """The root of an XML file."""
     from lxml import etree
 
     _check(content, fail)

@@ -222,7 +222,7 @@ class Reader:
         self.label = ""
 
     def _hidden(self, element: _Element) -> str:
-        return self.lines.hidden(without_marks(joined([_words(element)])))
+        return self.lines.hidden(without_marks(_line(element)))
 
     def _note(self, element: _Element) -> str:
         links = [element] if element.tag == "a" else list(element.iter("a"))
@@ -230,7 +230,7 @@ class Reader:
         if target is None:
             return ""
         back = [each for each in target.iter("a") if each.get("href", "").startswith("#") and len(_words(each)) < 8]
-        words = _NOTE.sub("", joined([_words(target, back)]), count=1)
+        words = _NOTE.sub("", _line(target, back), count=1)
         return without_marks(words.strip())
 
     def _list(self, element: _Element) -> None:
@@ -273,7 +273,7 @@ class Reader:
                     self.block(cell)
             return
         caption = table.find("caption")
-        title = "" if caption is None else joined([_words(caption)])
+        title = "" if caption is None else _line(caption)
         marks: list[str] = []
         cells = [[self._cell(cell, marks) for cell in row] for row in rows]
         if sum(cell.columns * cell.rows for row in cells for cell in row) > _MOST_CELLS:  # no table spans so much
@@ -289,6 +289,11 @@ class Reader:
 
 def _plain(text: str | None) -> str:
     return _SPACE.sub(" ", without_marks(text)) if text else ""
+
+
+def _line(element: _Element, but: Sequence[_Element] = ()) -> str:
+    """All words below an element in one line."""
+    return " ".join(_words(element, but).split())
 
 
 def _words(element: _Element, but: Sequence[_Element] = ()) -> str:

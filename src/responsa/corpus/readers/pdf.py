@@ -8,6 +8,7 @@ cited by page and position: ``REPORT p. 12 (3)`` is the third on the twelfth pag
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,9 +17,10 @@ from typing import Any
 from responsa.corpus.limits import allowed
 from responsa.corpus.readers.content import Fail, id_of, usable
 from responsa.corpus.readers.pdf_furniture import Sheet, furniture
-from responsa.corpus.readers.pdf_layout import Line, lines_of, upright
-from responsa.corpus.readers.pdf_page import Page, read_page
+from responsa.corpus.readers.pdf_layout import Line, Place, lines_of, upright
+from responsa.corpus.readers.pdf_page import Handle, Page, read_page
 from responsa.corpus.readers.pdf_passages import SCANNED, Item, Writer, items_of, usual_size
+from responsa.corpus.readers.pdf_regions import stacks
 from responsa.corpus.readers.pdf_tables import find_tables
 from responsa.corpus.readers.pdf_words import Mender
 from responsa.types import Edition, Passage
@@ -47,8 +49,8 @@ def read_pdf(content: bytes, stem: str, fail: Fail) -> tuple[Edition, ...]:
     if all(not passage.text for passage in passages):
         scanned = sum(SCANNED in passage.flags for passage in passages)
         fail(
-            f"has no text on its {len(passages)} pages, of which {scanned} are pictures (scans); to have them read by"
-            " Tesseract, add it with --ocr"
+            f"has no text on its {len(passages)} pages, of which {scanned} are pictures (scans); make their words"
+            " readable with a program for text recognition, for instance ocrmypdf, and add the result"
         )
     return (Edition(document_id, title, passages),)
 
@@ -82,7 +84,7 @@ def opened(content: bytes, fail: Fail) -> Iterator[Any]:
         document.close()
 
 
-def pages_of(document: Any, fail: Fail) -> Iterator[Page]:
+def pages_of(document: Handle, fail: Fail) -> Iterator[Page]:
     """The pages of an open document, one after the other."""
     from pypdfium2 import PdfiumError, raw
 
@@ -92,7 +94,7 @@ def pages_of(document: Any, fail: Fail) -> Iterator[Page]:
         except PdfiumError:
             fail(f"is damaged: page {index + 1} of {len(document)} cannot be loaded; fetch or copy it again")
         try:
-            yield read_page(raw, page.raw, index + 1, document.get_page_label(index))
+            yield read_page(raw, page.raw, index + 1, _label(document, index))
         finally:
             page.close()
 
@@ -100,17 +102,24 @@ def pages_of(document: Any, fail: Fail) -> Iterator[Page]:
 def laid_out(pages: Sequence[Page]) -> list[Laid]:
     """The pages with their lines, headers and footers apart, and their printed numbers."""
     sheets: list[Sheet] = []
+    tables = {page.number: stacks(page.level) for page in pages}
+    usual = Counter(_rounded(place) for places in tables.values() for place in set(places))
     for page in pages:
+        own = [place for place in tables[page.number] if usual[_rounded(place)] < max(3, 0.4 * len(pages))]
         for turn in sorted({word.turn for word in page.words}):
             height = page.width if turn % 2 else page.height
-            sheets.append(Sheet(page.number, turn, height, lines_of(upright(page, turn))))
+            sheets.append(Sheet(page.number, turn, height, lines_of(upright(page, turn)), () if turn else own))
     gone, numbers = furniture(sheets, len(pages))
     laid = {page.number: Laid(page, numbers.get(page.number) or page.label) for page in pages}
     for sheet in sheets:
-        own = laid[sheet.page]
-        own.lines[sheet.turn] = [line for line in sheet.lines if id(line) not in gone]
-        own.left_out += [line for line in sheet.lines if id(line) in gone]
+        each = laid[sheet.page]
+        each.lines[sheet.turn] = [line for line in sheet.lines if id(line) not in gone]
+        each.left_out += [line for line in sheet.lines if id(line) in gone]
     return list(laid.values())
+
+
+def _rounded(place: Place) -> tuple[int, ...]:
+    return tuple(round(side / 4) for side in place)
 
 
 def passages_of(pages: Sequence[Laid], document_id: str) -> tuple[Passage, ...]:
@@ -120,7 +129,9 @@ def passages_of(pages: Sequence[Laid], document_id: str) -> tuple[Passage, ...]:
         for lines in laid.lines.values():
             for line in lines:
                 mend.learn(word.text for word in line.words[:-1])
-    body = usual_size((word for lines in laid.lines.values() for line in lines for word in line.words) for laid in pages)
+    body = usual_size(
+        (word for lines in laid.lines.values() for line in lines for word in line.words) for laid in pages
+    )
     writer = Writer(document_id, body, mend)
     for laid in pages:
         writer.write(laid.page, page_items(laid, mend), laid.label)
@@ -143,7 +154,21 @@ def page_items(laid: Laid, mend: Mender) -> list[Item]:
     return items
 
 
-def _title(document: Any) -> str:
+def _title(document: Handle) -> str:
     """The title that the file gives itself, unless it is a file's name."""
-    title = " ".join(document.get_metadata_dict().get("Title", "").split())
+    try:
+        title = " ".join(_printable(document.get_metadata_value("Title")).split())
+    except UnicodeDecodeError:
+        return ""
     return "" if len(title) < 4 or _FILE_NAME.search(title) else title
+
+
+def _label(document: Handle, index: int) -> str:
+    try:
+        return _printable(document.get_page_label(index))[:20].strip()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from responsa.corpus.readers.pdf_layout import Line
+from responsa.corpus.readers.pdf_layout import Line, Place, overlaps
 
 _TOP, _BOTTOM = 0.13, 0.90  # of the height of a page: above and below them stand headers and footers
 _LEAST = 3  # pages on which a line must come again
@@ -23,6 +23,7 @@ class Sheet(NamedTuple):
     turn: int
     height: float
     lines: Sequence[Line]
+    tables: Sequence[Place] = ()
 
 
 def furniture(sheets: Sequence[Sheet], pages: int) -> tuple[set[int], dict[int, str]]:
@@ -30,6 +31,7 @@ def furniture(sheets: Sequence[Sheet], pages: int) -> tuple[set[int], dict[int, 
 
     A line is no text where its words, digits aside, come again at the same height and margin in the head or foot of
     at least three pages, or where it stands on the height and in the type of such a line.
+    Nothing in a table is left out.
     """
     seen: Counter[tuple[object, ...]] = Counter()
     for sheet in sheets:
@@ -38,14 +40,24 @@ def furniture(sheets: Sequence[Sheet], pages: int) -> tuple[set[int], dict[int, 
     slots: set[tuple[object, ...]] = set()
     for sheet in sheets:
         for line in sheet.lines:
+            if _in_table(line, sheet):
+                continue
             often = max(seen[key] for key in _keys(line, sheet))
             if often >= (_LEAST if _marginal(line, sheet) else max(_LEAST + 2, _EVERYWHERE * pages)):
                 gone.add(id(line))
                 if _marginal(line, sheet):
                     slots.add(_slot(line, sheet))
     for sheet in sheets:
-        gone.update(id(line) for line in sheet.lines if _marginal(line, sheet) and _slot(line, sheet) in slots)
+        gone.update(
+            id(line)
+            for line in sheet.lines
+            if _marginal(line, sheet) and _slot(line, sheet) in slots and not _in_table(line, sheet)
+        )
     return gone, _numbers(sheets, gone, pages)
+
+
+def _in_table(line: Line, sheet: Sheet) -> bool:
+    return any(overlaps((line.x0, line.y0, line.x1, line.y1), table) for table in sheet.tables)
 
 
 def _marginal(line: Line, sheet: Sheet) -> bool:
@@ -74,7 +86,9 @@ def _numbers(sheets: Sequence[Sheet], gone: set[int], pages: int) -> dict[int, s
             if id(line) in gone:
                 texts = (word.text for word in line.words)
                 found.setdefault(sheet.page, set()).update(int(text) for text in texts if _is_number(text))
-    offsets = Counter(number - page for page, numbers in found.items() for number in numbers if abs(number - page) < 1000)
+    offsets = Counter(
+        number - page for page, numbers in found.items() for number in numbers if abs(number - page) < 1000
+    )
     if not offsets:
         return {}
     offset, count = min(offsets.items(), key=lambda item: (-item[1], abs(item[0])))

@@ -185,7 +185,9 @@ def blocks_of(lines: Sequence[Line]) -> list[Block]:
     live: list[Block] = []
     for line in lines:
         live = [block for block in live if line.y0 - block.lines[-1].y1 < 2 * max(line.size, block.lines[-1].size)]
-        best = max((block for block in live if _continues(block, line)), key=lambda each: each.lines[-1].base, default=None)
+        best = max(
+            (block for block in live if _continues(block, line)), key=lambda each: each.lines[-1].base, default=None
+        )
         if best is None:
             best = Block()
             blocks.append(best)

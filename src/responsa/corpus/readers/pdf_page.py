@@ -11,22 +11,29 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, NamedTuple
 
 MOST_OBJECTS = 20_000  # drawn objects of a page that are looked at
+_MOST_AREAS = 2_000  # filled areas of a page that are kept
 _MOST_SEGMENTS = 400  # of one path
 _DEEPEST = 8  # forms within forms
 _THIN = 3.0  # points: a path no thicker is a line
 _SHORT = 5.0  # points: a line no longer is none
 _TINY = 1.5  # points: type no larger cannot be read
+_FAR, _LARGEST = 1e5, 2e3  # points: places and type sizes beyond are no one's that can be read
 _WHITE = 250  # of 255, in each colour
 
 _WORD = re.compile("[^\\s\ufffe\x02]+[\ufffe\x02]?|[\ufffe\x02]")
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffd-\uffff]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffd-\uffff]")
 _BOLD = re.compile(r"bold|black|heavy|demi|semibd|-bd\b", re.IGNORECASE)
 
 HYPHEN = "\u00ad"
 """Ends a word that is broken at the end of a line, where the file says so."""
+
+
+Handle = Any
+"""Something of pdfium's: a page, its text, an object on it."""
 
 
 class Word(NamedTuple):
@@ -97,7 +104,7 @@ Matrix = tuple[float, float, float, float, float, float]
 _SAME: Matrix = (1, 0, 0, 1, 0, 0)
 
 
-def read_page(raw: Any, page: Any, number: int, label: str) -> Page:
+def read_page(raw: ModuleType, page: Handle, number: int, label: str) -> Page:
     """The content of a loaded page; ``raw`` is the module of pdfium's own functions, ``page`` its handle."""
     place, width, height = _placed(raw, page)
     found = Page(number, width, height, label)
@@ -120,7 +127,7 @@ def read_page(raw: Any, page: Any, number: int, label: str) -> Page:
 Place = Callable[[float, float], tuple[float, float]]
 
 
-def _placed(raw: Any, page: Any) -> tuple[Place, float, float]:
+def _placed(raw: ModuleType, page: Handle) -> tuple[Place, float, float]:
     """From the file's coordinates to those of the page as shown, and the size of the page."""
     values = [ctypes.c_float() for _ in range(4)]
     pointers = [ctypes.byref(value) for value in values]
@@ -143,7 +150,7 @@ def _placed(raw: Any, page: Any) -> tuple[Place, float, float]:
     return places[turn], width, height
 
 
-def _objects(raw: Any, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
+def _objects(raw: ModuleType, page: Handle) -> Iterator[tuple[int, Handle, Matrix]]:
     """Every drawn object but text, those of forms too, with the matrix of the form."""
     count = 0
     for index in range(raw.FPDFPage_CountObjects(page)):
@@ -155,7 +162,7 @@ def _objects(raw: Any, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
                 return
 
 
-def _within(raw: Any, item: Any, matrix: Matrix, depth: int) -> Iterator[tuple[int, Any, Matrix]]:
+def _within(raw: ModuleType, item: Handle, matrix: Matrix, depth: int) -> Iterator[tuple[int, Handle, Matrix]]:
     kind = raw.FPDFPageObj_GetType(item)
     if kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
         own = raw.FS_MATRIX()
@@ -179,7 +186,7 @@ def _by(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
     return a * x + c * y + e, b * x + d * y + f
 
 
-def _bounds(raw: Any, item: Any, matrix: Matrix, place: Place) -> tuple[float, float, float, float] | None:
+def _bounds(raw: ModuleType, item: Handle, matrix: Matrix, place: Place) -> tuple[float, float, float, float] | None:
     values = [ctypes.c_float() for _ in range(4)]
     if not raw.FPDFPageObj_GetBounds(item, *[ctypes.byref(value) for value in values]):
         return None
@@ -191,7 +198,7 @@ def _rectangle(one: tuple[float, float], other: tuple[float, float]) -> tuple[fl
     return min(one[0], other[0]), min(one[1], other[1]), max(one[0], other[0]), max(one[1], other[1])
 
 
-def _add_path(raw: Any, item: Any, matrix: Matrix, place: Place, page: Page) -> None:
+def _add_path(raw: ModuleType, item: Handle, matrix: Matrix, place: Place, page: Page) -> None:
     bounds = _bounds(raw, item, matrix, place)
     if bounds is None or not all(map(math.isfinite, bounds)):
         return
@@ -202,7 +209,7 @@ def _add_path(raw: Any, item: Any, matrix: Matrix, place: Place, page: Page) -> 
     count = raw.FPDFPath_CountSegments(item)
     filled, stroked = ctypes.c_int(), ctypes.c_int()
     raw.FPDFPath_GetDrawMode(item, ctypes.byref(filled), ctypes.byref(stroked))
-    if filled.value:
+    if filled.value and len(page.areas) < _MOST_AREAS:
         page.areas.append(Area(*bounds, white=_white(raw.FPDFPageObj_GetFillColor, item)))
     if stroked.value and count <= 6:
         for edge in ((x0, y0, x1, y0), (x0, y1, x1, y1), (x0, y0, x0, y1), (x1, y0, x1, y1)):
@@ -213,7 +220,7 @@ def _add_path(raw: Any, item: Any, matrix: Matrix, place: Place, page: Page) -> 
         _add_segments(raw, item, count, _times((own.a, own.b, own.c, own.d, own.e, own.f), matrix), place, page)
 
 
-def _add_segments(raw: Any, item: Any, count: int, matrix: Matrix, place: Place, page: Page) -> None:
+def _add_segments(raw: ModuleType, item: Handle, count: int, matrix: Matrix, place: Place, page: Page) -> None:
     """The straight level and upright pieces of a path of many pieces."""
     x, y = ctypes.c_float(), ctypes.c_float()
     before: tuple[float, float] | None = None
@@ -236,14 +243,14 @@ def _add_line(bounds: tuple[float, float, float, float], page: Page) -> None:
         page.upright.append(Rule((x0 + x1) / 2, y0, y1))
 
 
-def _white(get: Callable[..., int], *where: Any) -> bool:
+def _white(get: Callable[..., int], *where: Handle) -> bool:
     red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
     if not get(*where, *[ctypes.byref(value) for value in (red, green, blue, alpha)]):
         return False
     return alpha.value == 0 or min(red.value, green.value, blue.value) >= _WHITE
 
 
-def _words(raw: Any, text: Any, place: Place, page: Page) -> Iterator[Word]:
+def _words(raw: ModuleType, text: Handle, place: Place, page: Page) -> Iterator[Word]:
     count = raw.FPDFText_CountChars(text)
     if count <= 0:
         return
@@ -274,13 +281,15 @@ def _words(raw: Any, text: Any, place: Place, page: Page) -> Iterator[Word]:
         raw.FPDFText_GetCharOrigin(text, start, ctypes.byref(x), ctypes.byref(y))
         x0, y0, x1, y1 = _rectangle(place(left, bottom), place(right, top))
         across, down = place(x.value, y.value)
+        if not all(abs(value) < _FAR for value in (x0, y0, x1, y1, across, down)):  # not a number, neither
+            x0 = y0 = x1 = y1 = across = down = -_FAR
         turn = _turned(style, place)
         base = down if turn % 2 == 0 else across
         made = Word(shown, x0, y0, x1, y1, base, style.size, style.bold, style.font, turn)
         yield made._replace(hidden=_hidden(made, style, page)) if _suspect(made, style, page) else made
 
 
-def _letters(raw: Any, text: Any, count: int) -> str:
+def _letters(raw: ModuleType, text: Handle, count: int) -> str:
     """The text with one character for each of pdfium's, so that places in it are pdfium's indices."""
     buffer = (ctypes.c_ushort * (count + 1))()
     written = raw.FPDFText_GetText(text, 0, count, buffer)
@@ -291,7 +300,7 @@ def _letters(raw: Any, text: Any, count: int) -> str:
     return "".join(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else " " for code in codes)
 
 
-def _style(raw: Any, text: Any, index: int, item: Any) -> _Style:
+def _style(raw: ModuleType, text: Handle, index: int, item: Handle) -> _Style:
     matrix = raw.FS_MATRIX()
     scale = 1.0
     if raw.FPDFText_GetMatrix(text, index, ctypes.byref(matrix)):
@@ -302,11 +311,11 @@ def _style(raw: Any, text: Any, index: int, item: Any) -> _Style:
     font = name.value.decode("utf-8", "replace").partition("+")[2] or name.value.decode("utf-8", "replace")
     bold = bool(_BOLD.search(font)) or raw.FPDFText_GetFontWeight(text, index) >= 600
     mode = raw.FPDFTextObj_GetTextRenderMode(item) if item else 0
-    angle = raw.FPDFText_GetCharAngle(text, index)
+    angle = math.atan2(matrix.b, matrix.a)
     turn = round(-angle / (math.pi / 2)) % 4 if math.isfinite(angle) else 0
     white = _white(raw.FPDFText_GetFillColor, text, index) and mode not in (1, 5)
     size = raw.FPDFText_GetFontSize(text, index) * scale
-    return _Style(round(size, 1), bold, font, turn, white, mode == 3)
+    return _Style(round(size, 1) if 0 < size < _LARGEST else 1.0, bold, font, turn, white, mode == 3)
 
 
 def _turned(style: _Style, place: Place) -> int:

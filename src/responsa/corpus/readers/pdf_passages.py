@@ -8,16 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from responsa.corpus.readers.pdf_layout import Block, Place, blocks_of, reading_order, turned_box
-from responsa.corpus.readers.pdf_layout import Line as Line
+from responsa.corpus.readers.pdf_layout import Block, Line, Place, blocks_of, reading_order, turned_box
 from responsa.corpus.readers.pdf_page import HYPHEN, Page, Word
 from responsa.corpus.readers.pdf_tables import Table, html
 from responsa.corpus.readers.pdf_words import Mender
 from responsa.types import Box, Kind, Passage
 
-HIDDEN, SCANNED, NO_TEXT, READ_BY_OCR = "hidden", "scanned", "no text", "read by OCR"
-"""Flags of passages: words that cannot be seen on the page; a page that is a picture; a page without words or picture;
-words that Tesseract read from a picture."""
+HIDDEN, SCANNED, NO_TEXT = "hidden", "scanned", "no text"
+"""Flags of passages: words that cannot be seen; a page that is a picture; a page without words or picture."""
 PRINTED = "printed page "
 """Begins the flag with the page number that is printed on the page, where it is not the page's position."""
 
@@ -48,7 +46,7 @@ class Writer:
     _page: int = 0
 
     def write(self, page: Page, items: Sequence[Item], label: str, flags: Sequence[str] = ()) -> None:
-        """The passages of a page: what can be read, in order, then what is hidden; one without text where nothing is."""
+        """A page: what can be read, in order, then what is hidden; one passage without text where nothing is."""
         self._page, self._count = page.number, 0
         marks = (*flags, *((f"{PRINTED}{label}",) if label and label != str(page.number) else ()))
         before: Item | None = None
@@ -72,9 +70,7 @@ class Writer:
     def _text(self, block: Block) -> str:
         return self.mend([line.text for line in block.lines])
 
-    def _add(
-        self, text: str, kind: Kind, places: Iterable[Place], flags: Sequence[str], tree: bool = True
-    ) -> Passage:
+    def _add(self, text: str, kind: Kind, places: Iterable[Place], flags: Sequence[str], tree: bool = True) -> Passage:
         self._count += 1
         number = f"p. {self._page} ({self._count})"
         above = self._open if tree else []

@@ -17,6 +17,8 @@ _FLUSH = 6.0  # points between the ends of the rules of one table
 _NARROWEST = 80.0  # points: the width of a table
 _TALLEST = 140.0  # points at most between two rules of a table
 _CELL_GAP = 0.75  # ems at least between cells
+_MOST_RULES = 1000  # across a page: with more it is a drawing
+_LINE = 14.0  # points: a line of a table
 _ROW_GAP = 3.5  # ems at most between the rows of a table without rules
 _NUMBER = re.compile(
     r"[(\[<>≤≥~+±−–—-]?\s?[€$£]?\s?\d[\d.,'’/ ]*\s?(?:%|pp|bn|m|€)?[)\]]?[*¹²³)]{0,3}|[–—-]|n/?a\.?|[✓✔√●○•xX]"
@@ -75,9 +77,7 @@ def rows_of(words: Iterable[Word]) -> list[Row]:
     """Words by the height they stand on, from top to bottom; raised and lowered ones with the line they belong to."""
     rows: list[Row] = []
     for word in sorted(words, key=lambda each: (each.base, each.x0)):
-        near = next(
-            (row for row in reversed(rows[-3:]) if word.base - row.base <= 0.4 * max(word.size, row.size)), None
-        )
+        near = next((row for row in reversed(rows[-3:]) if word.base - row.base <= _raised(word, row)), None)
         if near is None:
             near = Row(word.base, word.size)
             rows.append(near)
@@ -85,6 +85,12 @@ def rows_of(words: Iterable[Word]) -> list[Row]:
         if word.size > near.size:
             near.base, near.size = word.base, word.size
     return rows
+
+
+def _raised(word: Word, row: Row) -> float:
+    """How far a word may stand below the height of a row: further where the one is raised type."""
+    size = max(word.size, row.size)
+    return (0.55 if min(word.size, row.size) < 0.8 * size else 0.4) * size
 
 
 def is_number(words: Sequence[Word]) -> bool:
@@ -99,6 +105,14 @@ def regions(words: Sequence[Word], level: Sequence[Rule]) -> list[Region]:
         if not any(overlaps(place, region.place) for region in found):
             found.append(Region(place))
     return found
+
+
+def stacks(level: Sequence[Rule]) -> list[Place]:
+    """Where at least four rules of one width stand one below the other: surely a table, whatever its words. The line
+    above the first rule belongs to it.
+    """
+    places = [region.place for region in _ruled(_spans(level), ()) if len(region.spans) >= 4]
+    return [(x0, y0 - _LINE, x1, y1) for x0, y0, x1, y1 in places]
 
 
 def _spans(level: Sequence[Rule]) -> list[Span]:
@@ -123,7 +137,8 @@ def _spans(level: Sequence[Rule]) -> list[Span]:
                 group = []
             group.append(piece)
         spans.append(Span(rules[0].at, group[0][0], group[-1][1], tuple(group)))
-    return [span for span in spans if span.x1 - span.x0 >= _NARROWEST]
+    wide = [span for span in spans if span.x1 - span.x0 >= _NARROWEST]
+    return wide if len(wide) <= _MOST_RULES else []
 
 
 def _ruled(spans: Sequence[Span], words: Sequence[Word]) -> list[Region]:
@@ -156,9 +171,10 @@ def _parted(chain: list[Span], words: Sequence[Word]) -> list[list[Span]]:
     unless numbers follow it at once: then it is below a heading between the rows. One below numbers ends a table."""
     parts = [[chain[0]]]
     closed = False
+    usual = _usual_size(chain, words)
     for index, span in enumerate(chain[1:], 1):
         after_broken = len(span.pieces) == 1 < len(chain[index - 1].pieces)
-        if closed and len(span.pieces) == 1:
+        if (closed and len(span.pieces) == 1) or _titled(chain[index - 1], span, words, usual):
             parts.append([])
         closed = after_broken and _counts(chain[index - 1], span, words)
         last = index + 1 == len(chain)
@@ -166,6 +182,18 @@ def _parted(chain: list[Span], words: Sequence[Word]) -> list[list[Span]]:
             parts.append([])
         parts[-1].append(span)
     return parts
+
+
+def _usual_size(chain: Sequence[Span], words: Sequence[Word]) -> float:
+    sizes = sorted(word.size for word in words if chain[0].at < word.base <= chain[-1].at)
+    return sizes[len(sizes) // 2] if sizes else 0.0
+
+
+def _titled(above: Span, below: Span, words: Sequence[Word], usual: float) -> bool:
+    """Whether there is a line in larger type between two rules, alone on its height."""
+    between = [word for word in words if above.at < word.base <= below.at and above.x0 - 5 <= word.x0 <= above.x1]
+    large = [row for row in rows_of(between) if row.size > 1.3 * usual]
+    return bool(large) and all(len(row.pieces) == 1 for row in large)
 
 
 def _counts(above: Span, below: Span, words: Sequence[Word]) -> bool:

@@ -19,7 +19,7 @@ from responsa.corpus.readers.pdf_regions import Region, Row, is_number, is_year,
 _COLUMN_GAP = 3.0  # points at least between columns
 _APART = 1.75  # ems at least between lines that are never of one row
 _TIGHT = 1.45  # ems at most between lines of one cell
-_HEADER = 1.75  # ems at most between lines of one header
+_HEADER = 1.6  # ems at most between lines of one header
 _LONG_CELL = 260  # characters: two columns of such cells are running text
 _ABOVE = 45.0  # points above the first rule in which headers are looked for
 
@@ -80,9 +80,7 @@ def html(table: Table) -> str:
     lines = [f"<caption>{escape(table.caption, quote=False)}</caption>"] if table.caption else []
     for position, row in enumerate(table.rows):
         tag = "th" if position < table.heads else "td"
-        cells = "".join(
-            f"<{tag}{_spanning(cell)}>{escape(cell.text, quote=False)}</{tag}>" for cell in row
-        )
+        cells = "".join(f"<{tag}{_spanning(cell)}>{escape(cell.text, quote=False)}</{tag}>" for cell in row)
         lines.append(f"<tr>{cells}</tr>")
     return "\n".join(["<table>", *lines, "</table>"])
 
@@ -105,11 +103,18 @@ def _table(
         rows = _above(words, free, region, columns) + rows
     body = _body(rows, columns, region)
     slots = _slots(rows, body, columns, region)
-    multiple = [index for index, slot in enumerate(slots) if len(slot.cells) > 1]
+    small = 0.88 * rows[body].size  # the notes below a table
+    multiple = [
+        index
+        for index, slot in enumerate(slots)
+        if len(slot.cells) > 1
+        and (max(word.size for word in slot.words) >= small or slot.words[0].base < rows[body].base)
+    ]
     if len(multiple) < 2 or not _tabular(slots, region, len(columns)):
         return None
     caption = [slot for slot in slots[: multiple[0]] if min(slot.cells)[0] == 0]
-    kept = [slot for slot in slots[: multiple[-1] + 1] if slot not in caption]
+    ends = [index for index, slot in enumerate(slots) if min(slot.cells)[0] > 0 and slot.words[0].size >= small]
+    kept = [slot for slot in slots[: max(multiple[-1], *ends, 0) + 1] if slot not in caption]
     inside = [word for slot in [*caption, *kept] for word in slot.words]
     first = rows[body].base if body < len(rows) else float("inf")
     heads = sum(max(word.base for word in slot.words) < first - 1 for slot in kept) if body else 0
@@ -192,7 +197,10 @@ def _body(rows: Sequence[Row], columns: Sequence[tuple[float, float]], region: R
                 break
             start -= 1  # the first line of the first row's label
         return start
-    return 1 if len(rows) > 1 else 0
+    if not region.spans:
+        return 1
+    below = [span.at for span in region.spans if span.at > rows[0].base]
+    return next((index for index, row in enumerate(rows) if below and row.base > below[0]), 1)
 
 
 def _above(
@@ -207,7 +215,14 @@ def _above(
     for row in reversed(rows_of(band)):
         pieces = row.pieces
         over = [any(piece[0].x0 < b and piece[-1].x1 > a for a, b in columns[1:]) for piece in pieces]
-        if row.size > 1.1 * usual or bottom - row.base > _APART * row.size or not all(over[1:]) or not over[-1] or over[0] and len(pieces) < 2:
+        large = row.size > 1.1 * usual and not all(word.bold for word in row.words)
+        if (
+            large
+            or bottom - row.base > _APART * row.size
+            or not all(over[1:])
+            or not over[-1]
+            or (over[0] and len(pieces) < 2)
+        ):
             break
         taken.insert(0, row)
         bottom = row.base - row.size
@@ -285,9 +300,7 @@ def _centre(word: Word) -> float:
     return (word.x0 + word.x1) / 2
 
 
-def _grouped(
-    rows: Sequence[Row], body: int, columns: Sequence[tuple[float, float]], region: Region
-) -> list[list[Row]]:
+def _grouped(rows: Sequence[Row], body: int, columns: Sequence[tuple[float, float]], region: Region) -> list[list[Row]]:
     """Lines that make one row of the table."""
     heights = [span.at for span in region.spans]
     bands: list[list[Row]] = []
@@ -298,9 +311,9 @@ def _grouped(
         if (
             before is None or index == body
             or any(before.base - 1 < at <= row.base for at in heights)
-            or index < body and (row.base - before.base > _HEADER * size or abs(row.size - before.size) > 0.1 * size)
-            or index > body and _smaller(rows[body], row) and not _smaller(rows[body], before)
-            or row.base - before.base > _APART * size and (not whole or _is_title(before, row, columns))
+            or (index < body and (row.base - before.base > _HEADER * size or abs(row.size - before.size) > 0.1 * size))
+            or (index > body and _smaller(rows[body], row) and not _smaller(rows[body], before))
+            or (row.base - before.base > _APART * size and (not whole or _is_title(before, row, columns)))
         ):  # fmt: skip
             bands.append([])
         bands[-1].append(row)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from responsa.corpus.readers.pdf_page import HYPHEN
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:[-‐‑][^\W\d_]+)*")
-_LAST = re.compile(rf"([^\W\d_]+)([-‐‑{HYPHEN}])$")
+_LAST = re.compile(rf"([^\W_]+)([-‐‑{HYPHEN}])$")
 _FIRST = re.compile(r"[^\W\d_]+")
 _SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou"})
-_PREFIXES = frozenset({"self", "non", "ex", "e", "all", "cross", "half", "quasi", "well", "long", "short", "high", "low"})
+_PREFIXES = frozenset({"self", "non", "ex", "e", "all", "cross", "half", "quasi", "well", "long", "short", "high"})
 
 
 @dataclass(slots=True)
@@ -49,8 +49,9 @@ class Mender:
         joined, kept = (left + right).lower(), f"{left}-{right}".lower()
         if joined in self.known and kept not in self.known:
             return stem + line
-        upper = right[0].isupper() and not left.isupper()
-        if kept in self.known and joined not in self.known or upper or left.lower() in _PREFIXES:
+        upper = right[0].isupper() and not (left.isupper() and right.isupper())
+        hyphenated = kept in self.known and joined not in self.known
+        if hyphenated or upper or left[-1].isdigit() or left.lower() in _PREFIXES:
             return f"{stem}-{line}"
         return stem + line
 

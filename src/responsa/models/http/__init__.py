@@ -3,7 +3,8 @@
 from responsa.models.http.cached import CachedEncoder, CachedScorer
 from responsa.models.http.encoder import HttpEncoder
 from responsa.models.http.reranker import HttpReranker
-from responsa.models.http.service import Clock, Service
+from responsa.models.http.service import Service
+from responsa.pacing import Clock
 
 __all__ = [
     "CachedEncoder",

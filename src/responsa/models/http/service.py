@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import ssl
 import threading
@@ -17,11 +16,11 @@ import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from responsa.errors import InputError, MissingDependency, ModelError
+from responsa.pacing import Clock, pause, retry_after
 
 if TYPE_CHECKING:
     import httpx
@@ -35,17 +34,6 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _LARGEST = 256 << 20  # bytes of a reply; 2,048 vectors of 3,072 numbers are about 130 MB of JSON
 _SHOWN = 200  # characters of a server's message
 _LEAK = 8  # this many characters of the key in a message, and the message is not shown
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds; doubled at each attempt
-
-
-@dataclass(frozen=True)
-class Clock:
-    """Time and chance, for tests to replace. ``jitter`` gives a number from 0 to 1."""
-
-    monotonic: Callable[[], float] = time.monotonic
-    wall: Callable[[], float] = time.time
-    sleep: Callable[[float], None] = time.sleep
-    jitter: Callable[[], float] = random.random
 
 
 @dataclass(frozen=True)
@@ -120,7 +108,7 @@ class Service:
             if not outcome.again or attempt >= self.attempts:
                 tried = f" (tried {attempt} times)" if attempt > 1 else ""
                 raise ModelError(f"{self.url}{path}: {outcome.message}{tried}")
-            self._hold(_pause(attempt, self.clock) if outcome.wait is None else outcome.wait)
+            self._hold(pause(attempt, self.clock) if outcome.wait is None else outcome.wait)
 
     def map(self, work: Callable[[Item], T], items: Sequence[Item], progress: Progress | None = None) -> list[T]:
         """``work`` on each item, ``threads`` at a time; the results in order. The first error ends it."""
@@ -202,7 +190,7 @@ class Service:
         message = _shown(_message(content), secret)
         told = f"status {status}" + (f": {message}" if message else "")
         if status in (408, 429) or status >= 500:
-            wait = _retry_after(response.headers.get("Retry-After"), self.clock)
+            wait = retry_after(response.headers.get("Retry-After"), self.clock)
             if wait is not None and wait > self.patience:
                 return _Failure(f"status {status}; it asks to wait {wait:.0f} seconds: try again then")
             return _Failure(f"{told}; try again later or set lower limits per minute", again=True, wait=wait)
@@ -260,25 +248,6 @@ def _check_url(url: str) -> None:
         )
     if not usable:
         raise InputError(f"url: expected an address such as https://api.voyageai.com/v1, got {url!r}")
-
-
-def _pause(attempt: int, clock: Clock) -> float:
-    """Seconds before the next attempt: doubled each time, between half of it and all of it by chance."""
-    return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (attempt - 1)) * (0.5 + clock.jitter() / 2)
-
-
-def _retry_after(value: str | None, clock: Clock) -> float | None:
-    """Seconds that the header asks to wait: it holds seconds or a date. None for neither."""
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - clock.wall()
-        except (ValueError, OverflowError, OSError):
-            return None
-    return max(0.0, seconds) if abs(seconds) < float("inf") else None
 
 
 def _message(content: bytes) -> str:

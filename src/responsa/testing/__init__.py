@@ -13,24 +13,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import socket
-import socketserver
-import threading
-from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import cast
 
-from responsa.errors import InputError, suggestion
+from responsa.testing.cellar import CellarServer
+from responsa.testing.serving import HIDDEN, SECRET_HEADERS, Reply, Request, Scripted
 from responsa.text import words
 
-Json = dict[str, object]
+__all__ = ["FAULTS", "HIDDEN", "CellarServer", "LocalServer", "Request", "embed", "relevance"]
 
-HIDDEN = "***"
-_SECRET_HEADERS = ("authorization", "api-key", "x-api-key", "cookie")
+Json = dict[str, object]
 
 # What each service takes, beside the field that is required: others are refused, as the real ones do.
 _FIELDS = {
@@ -59,24 +51,7 @@ FAULTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request that arrived. In ``headers`` (names in lower case) the value of a key is hidden."""
-
-    path: str
-    headers: Mapping[str, str]
-    body: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    status: int
-    body: bytes
-    headers: tuple[tuple[str, str], ...] = ()
-    cut: bool = False
-
-
-class LocalServer:
+class LocalServer(Scripted):
     """Embeddings and reranking over HTTP at 127.0.0.1, from entering the ``with`` block to leaving it.
 
     ``url`` speaks as OpenAI does for embeddings and as Jina and Cohere do for reranking; ``voyage_url`` as
@@ -85,83 +60,27 @@ class LocalServer:
     """
 
     def __init__(self, *, dimension: int = 64, key: str | None = None) -> None:
+        super().__init__(FAULTS)
         self.dimension = dimension
         self._key = key
-        self._script: deque[tuple[str, str]] = deque()
-        self._requests: list[Request] = []
-        self._lock = threading.Lock()
-        self._stopping = threading.Event()
-        self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-
-    def __enter__(self) -> LocalServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stopping.set()
-        self._server.shutdown()
-        self._server.hang_up()
-        self._server.server_close()
-        self._thread.join()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        return f"{self.address}/v1"
 
     @property
     def voyage_url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/voyage/v1"
+        return f"{self.address}/voyage/v1"
 
-    @property
-    def requests(self) -> list[Request]:
-        """What has arrived so far, in order."""
-        with self._lock:
-            return list(self._requests)
-
-    def faults(self, *script: str) -> None:
-        """Let the next requests go wrong, one word of the script each; words are added to those not yet used.
-
-        A word is a status ("500"; "429:2" adds ``Retry-After: 2``, which may also be a date), "ok", or one
-        of `FAULTS`. "500*3" is the same as "500", "500", "500".
-        """
-        parsed: list[tuple[str, str]] = []
-        for word in script:
-            spec, _, times = word.partition("*")
-            name, _, argument = spec.partition(":")
-            status = name.isdigit() and len(name) == 3
-            if not (status or name == "ok" or name in FAULTS) or not (times or "1").isdigit():
-                raise InputError(f"unknown fault {word!r}{suggestion(name, FAULTS)}; a status such as '503' is one too")
-            parsed += [(name, argument)] * int(times or 1)
-        with self._lock:
-            self._script.extend(parsed)
-
-    @property
-    def pending(self) -> int:
-        """How many words of the script are still to come."""
-        with self._lock:
-            return len(self._script)
-
-    def reset(self) -> None:
-        """Forget the requests and the rest of the script."""
-        with self._lock:
-            self._requests.clear()
-            self._script.clear()
-
-    def _take(self, request: Request) -> tuple[str, str]:
-        with self._lock:
-            self._requests.append(request)
-            return self._script.popleft() if self._script else ("ok", "")
-
-    def _answer(self, path: str, headers: Mapping[str, str], raw: bytes) -> _Reply | None:
+    def _answer(self, method: str, path: str, headers: Mapping[str, str], raw: bytes) -> Reply | None:
         """The reply; None to hang up."""
+        if method != "POST":
+            return _error(405, "services are asked by POST")
         try:
             body = json.loads(raw)
         except ValueError:
             body = None
-        shown = {name: HIDDEN if name in _SECRET_HEADERS else value for name, value in headers.items()}
+        shown = {name: HIDDEN if name in SECRET_HEADERS else value for name, value in headers.items()}
         name, argument = self._take(Request(path, shown, body if isinstance(body, dict) else {}))
         if name == "drop":
             return None
@@ -236,26 +155,26 @@ def _rerank(body: Json, field: str) -> Json:
     return {field: scored, "model": body["model"], "usage": {"total_tokens": 1}}
 
 
-def _error(status: int, message: str) -> _Reply:
-    return _Reply(status, json.dumps({"error": {"message": message}}).encode())
+def _error(status: int, message: str) -> Reply:
+    return Reply(status, json.dumps({"error": {"message": message}}).encode())
 
 
-def _early_fault(name: str, argument: str, headers: Mapping[str, str]) -> _Reply | None:
+def _early_fault(name: str, argument: str, headers: Mapping[str, str]) -> Reply | None:
     """The replies that do not depend on what was asked."""
     if name.isdigit():
         after = (("Retry-After", argument),) if argument else ()
-        return _Reply(int(name), _error(int(name), f"told to answer {name}").body, after)
+        return Reply(int(name), _error(int(name), f"told to answer {name}").body, after)
     fixed = {
-        "empty": _Reply(200, b""),
-        "garbage": _Reply(200, b"<html><body>It works!</body></html>"),
-        "null": _Reply(200, b"null"),
-        "redirect": _Reply(307, b"", (("Location", "http://elsewhere.invalid/v1/embeddings"),)),
+        "empty": Reply(200, b""),
+        "garbage": Reply(200, b"<html><body>It works!</body></html>"),
+        "null": Reply(200, b"null"),
+        "redirect": Reply(307, b"", (("Location", "http://elsewhere.invalid/v1/embeddings"),)),
         "echo": _error(400, f"you sent {headers.get('authorization')!r} and {dict(headers)}"),
     }
     return fixed.get(name)
 
 
-def _spoil(name: str, reply: Json) -> _Reply:
+def _spoil(name: str, reply: Json) -> Reply:
     """The reply, with the fault in it."""
     field = next(key for key in ("data", "results") if key in reply)
     rows = cast("list[Json]", reply[field])
@@ -271,7 +190,7 @@ def _spoil(name: str, reply: Json) -> _Reply:
     }
     spoilt = {**reply, field: spoilers[name]()} if name in spoilers else reply
     body = json.dumps(spoilt).encode()
-    return _Reply(200, body, cut=name == "cut")
+    return Reply(200, body, cut=name == "cut")
 
 
 def _with_nan(value: object) -> object:
@@ -280,73 +199,3 @@ def _with_nan(value: object) -> object:
 
 def _shorter(value: object) -> object:
     return value[:-1] if isinstance(value, list) else [value]
-
-
-class _Server(ThreadingHTTPServer):
-    """Knows its open connections, so that leaving the block ends them all and leaves no thread behind."""
-
-    daemon_threads = False
-    request_queue_size = 64
-
-    def __init__(self, owner: LocalServer) -> None:
-        self.owner = owner
-        self._open: set[socket.socket] = set()
-        self._guard = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def server_bind(self) -> None:
-        """Without the look-up of the host's name, which can take seconds."""
-        socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
-
-    def process_request(self, request: object, client_address: object) -> None:
-        with self._guard:
-            self._open.add(cast("socket.socket", request))
-        super().process_request(request, client_address)  # type: ignore[arg-type]
-
-    def shutdown_request(self, request: object) -> None:
-        with self._guard:
-            self._open.discard(cast("socket.socket", request))
-        super().shutdown_request(request)  # type: ignore[arg-type]
-
-    def hang_up(self) -> None:
-        """End every connection, so that the threads that wait for a next request return."""
-        with self._guard:
-            for connection in self._open:
-                try:
-                    connection.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    continue  # gone already
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hung up first is no news."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1  # one write for head and body
-    server: _Server
-
-    def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        reply = self.server.owner._answer(self.path, headers, raw)
-        if reply is None:
-            self.close_connection = True
-            return
-        self.send_response(reply.status, HTTPStatus(reply.status).phrase if reply.status in _STATUSES else "Error")
-        for name, value in reply.headers:
-            self.send_header(name, value)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(reply.body)))
-        self.end_headers()
-        self.wfile.write(reply.body[: len(reply.body) // 2] if reply.cut else reply.body)
-        self.wfile.flush()
-        self.close_connection = self.close_connection or reply.cut
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: standard error belongs to the test."""
-
-
-_STATUSES = {status.value for status in HTTPStatus}
