@@ -1,4 +1,4 @@
-"""Citations found and resolved against citations labelled by hand: ``python -m benchmarks.citations [--errors] [SPLIT]``.
+"""Citations resolved, against citations labelled by hand: ``python -m benchmarks.citations [--errors] [SPLIT]``.
 
 ``data/citations_gold.jsonl`` has 140 passages drawn at random from the CRR of 2024-07-09 (95) and the LCR delegated act
 of 2022-07-08 (45), read from Formex: passages of running text below 1,500 characters with one of the words that a

@@ -13,6 +13,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,10 @@ from responsa.corpus.view import Corpus
 from responsa.engine import Engine, index
 from responsa.evaluate.ranking import Measure, compare_runs
 from responsa.recipe import Recipe
-from responsa.retrieval.hybrid import indexed
+from responsa.retrieval.hybrid import Hybrid, indexed
 from responsa.retrieval.windowed import ByModel
 
-RECIPES = ("bm25", "bm25-neighbours", "hybrid")
+RECIPES = ("bm25", "bm25-neighbours", "hybrid", "hybrid-rerank")
 FOLDS = ROOT / "docs" / "folds" / "results.json"
 CURVE = ROOT / "docs" / "quality-latency.svg"
 _CORES = 2
@@ -48,7 +49,7 @@ def part() -> Part:
         with Library.open(at) as library:
             corpus = library.corpus()
             rows = [_indexing(corpus)]
-            chosen = [recipe.load(each) for each in RECIPES]
+            chosen = [*(recipe.load(each) for each in RECIPES), _linear()]
             for each in chosen:
                 index(each, corpus)
             seconds = _latencies(library, corpus, chosen)
@@ -57,6 +58,13 @@ def part() -> Part:
     rows += _unseen()
     table = _curve(seconds)
     return Part("retrieval", tuple(rows), table)
+
+
+def _linear() -> Recipe:
+    """`hybrid` as far as its fusion, a point of the curve: the row ``linear`` over the folds."""
+    whole = recipe.load("hybrid")
+    assert isinstance(whole.retrieve, Hybrid)
+    return replace(whole, name="linear", retrieve=replace(whole.retrieve, rerank=()))
 
 
 def _indexing(corpus: Corpus) -> Row:
@@ -92,7 +100,7 @@ def _latencies(library: Library, corpus: Corpus, chosen: Sequence[Recipe]) -> di
 def _latency(name: str, seconds: Sequence[float]) -> Row:
     middle = statistics.median(seconds) * 1000
     nine = statistics.quantiles(seconds, n=10)[-1] * 1000
-    target, met = ("at most 400 ms", middle <= 400) if name == recipe.DEFAULT else ("", None)
+    target, met = ("at most 400 ms", middle <= 400) if name.startswith(recipe.DEFAULT) else ("", None)
     what = f"one question by `{name}`, models loaded, {_CORES} cores"
     return Row(what, f"median {middle:.0f} ms, nine of ten within {nine:.0f} ms", target, met, {"milliseconds": middle})
 
@@ -143,6 +151,7 @@ def _curve(seconds: dict[str, list[float]]) -> tuple[Table, ...]:
             means = found[name]["means"]["all"]
             figures = [means[measure]["mean"] for measure in ("recall@10", "MAP@10")]
             points.append((name, statistics.median(each) * 1000, *figures))
+    points.sort(key=lambda point: point[1])
     _draw(points)
     rows = tuple((name, f"{time:.0f} ms", f"{recall:.4f}", f"{mean:.4f}") for name, time, recall, mean in points)
     header = ("recipe", "median of a question", "R@10 over the folds", "MAP@10")

@@ -7,7 +7,10 @@ from responsa.types import Passage
 
 
 def terms(text):
-    return [(each.names, each.scope, each.kind, text[each.start : each.end]) for each in defined(Passage("p", "d", "", text))]
+    return [
+        (each.names, each.scope, each.kind, text[each.start : each.end])
+        for each in defined(Passage("p", "d", "", text))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,11 @@ def corpus(corpus_of):
 
 def test_scope_from_the_lead_in_and_items_below(corpus):
     known = list(definitions(corpus))
-    assert [(each.passage_id, each.scope) for each in known] == [("b", "this Chapter"), ("d", "this Chapter"), ("e", "")]
+    assert [(each.passage_id, each.scope) for each in known] == [
+        ("b", "this Chapter"),
+        ("d", "this Chapter"),
+        ("e", ""),
+    ]
     assert text_of(known[0], corpus) == "‘baking entity’ means:\n(a) a baker;"
     assert text_of(known[1], corpus) == "‘loaves’ means bread."
 

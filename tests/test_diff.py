@@ -155,6 +155,4 @@ def test_most_articles_found_have_changed(law):
     same = {name for name in old.keys() & new.keys() if old[name] == new[name]}
     surplus = same & {"".join(name.split()) for name in found.articles}
     assert len(surplus) <= 0.1 * len(same)
-    kinds = {change.what for change in found.changes if "".join(head(change.passage.number).split()) in surplus}
-    assert sum(change.what == "amended" for change in found.changes) > 500
-    assert "deleted" in kinds
+    assert found.counts["amended"] > 500

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -154,7 +155,13 @@ def test_number_refuses_what_is_none(text):
 
 @pytest.mark.parametrize(
     ("value", "unit", "iso"),
-    [("2", "quarter", "P6M"), ("1.5", "month", ""), ("3", "business day", ""), ("0", "day", ""), ("90", "minute", "PT90M")],
+    [
+        ("2", "quarter", "P6M"),
+        ("1.5", "month", ""),
+        ("3", "business day", ""),
+        ("0", "day", ""),
+        ("90", "minute", "PT90M"),
+    ],
 )
 def test_duration(value, unit, iso):
     assert duration(Decimal(value), unit) == iso
@@ -179,7 +186,7 @@ def test_places_are_in_order_and_in_the_text(text):
         assert 0 <= each.start < each.end <= len(text)
         if each.anchor:
             assert each.start < each.anchor[0] < each.anchor[1] <= each.end
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert after.start >= (before.anchor[0] if before.anchor else before.end)
 
 

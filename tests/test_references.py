@@ -71,6 +71,13 @@ TARGETS = {
         f"{CRR}#Article 325", f"{CRR}#Article 325(2)", f"{CRR}#Article 325(3)"
     ],
     "Article 5, point (a) of Article 6": ["#Article 5", "#Article 6(a)"],
+    "points (a), points (k)(ii) to (iii) and point (l) of Article 36(1)": [
+        "#Article 36(1)(a)", "#Article 36(1)(k)(ii)", "#Article 36(1)(k)(iii)", "#Article 36(1)(l)"
+    ],
+    "point (a), and thereafter point (b) of Article 6": ["#point (a)", "#Article 6(b)"],
+    "Article 6(3), point (a), of Directive 2009/65/EC": ["32009L0065#Article 6(3)(a)"],
+    "first subparagraph of point (a) of Article 7": ["#Article 7(a), first subparagraph"],
+    "paragraph 5.5.3 of the Annex relating to IFRS 9": ["other#paragraph 5(5)(3)"],
     # not one reference more
     "Article 4 and 30 days": ["#Article 4"],
     "Article 5, 10 % of EUR 20 million": ["#Article 5"],

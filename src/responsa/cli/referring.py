@@ -170,7 +170,8 @@ def diff(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A date (YYYY-MM-DD) or the start of a version's digest.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The same, of the version to compare with it.")],
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the changes as a page that needs no other file.")
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write the changes as a page that needs no other file."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -204,14 +205,13 @@ def diff(
 
 def _version(library: Library, doc: str, text: str) -> Version:
     """The version of a document in force on a date, or of a digest."""
-    from responsa.corpus.view import Corpus
     from responsa.errors import InputError, NotFound, suggestion
 
     try:
         day = parse_date(text)
     except InputError:
         day = None
-    corpus: Corpus = library.corpus(day) if day else library.version(text)
+    corpus = library.corpus(day) if day else library.version(text)
     found = corpus.version(doc)
     if found is None:
         states = [each.version for each in library.documents()]
@@ -229,7 +229,7 @@ def _named(version: Version) -> str:
 
 def _summary(found: Difference) -> str:
     counts = ", ".join(f"{count:,} {what}" for what, count in found.counts.items())
-    return f"{counts}; in {plural(len(found.articles), 'article')}"
+    return f"{counts}; in {plural(len(found.articles), 'provision')}"
 
 
 def _print_change(change: Change) -> None:
@@ -241,8 +241,7 @@ def _print_change(change: Change) -> None:
     if change.what == "moved":
         return
     text = "\n".join(filter(None, (passage.title, passage.text.strip())))
-    op = "added" if change.what == "added" else "deleted"
-    show(excerpt(change.pieces) if change.pieces else [Piece("added" if op == "added" else "deleted", text)])
+    show(excerpt(change.pieces) or [Piece("added" if change.what == "added" else "deleted", text)])
 
 
 def show(pieces: Sequence[Piece]) -> None:

@@ -118,7 +118,7 @@ class Provisions:
             if len(self.keys[place]) == len(a)
             and self.keys[place][:-1] == a[:-1]
             and self.keys[place][-1].startswith(level)
-            and (level or _LABEL.fullmatch(self.keys[place][-1]) and not _SUB.fullmatch(self.keys[place][-1]))
+            and (level or (_LABEL.fullmatch(self.keys[place][-1]) and not _SUB.fullmatch(self.keys[place][-1])))
         ]
 
     def _at(self, key: Key) -> int | None:
@@ -149,7 +149,7 @@ class Provisions:
         return None
 
     def _around(self, own: Key, noun: str, inner: Key) -> int | None:
-        """What "this point", "this subparagraph", "point (a) of this subparagraph" mean in a passage: innermost first."""
+        """What "this point" and "point (a) of this subparagraph" mean in a passage: innermost first."""
         level = LEVEL.get(noun)
         for length in range(len(own), 0, -1):
             label = own[length - 1]

@@ -86,9 +86,7 @@ def defined(passage: Passage) -> list[Definition]:
         kind: Literal["meaning", "elsewhere"] = "elsewhere" if _WORD.match(match["says"]) else "meaning"
         if names and names[0]:
             stop = match.start() + len(text[match.start() : end].rstrip())
-            made.append(
-                Definition(tuple(names), passage.document_id, passage.id, match.start(), stop, scope, kind)
-            )
+            made.append(Definition(tuple(names), passage.document_id, passage.id, match.start(), stop, scope, kind))
     return made
 
 

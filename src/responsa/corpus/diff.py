@@ -79,12 +79,12 @@ def head(number: str) -> str:
 def diff(library: Library, document: str, old: Version, new: Version) -> Difference:
     """Compare two versions of a document; NotFound where one has been removed meanwhile.
 
-    Clauses are matched by id, then by text. Text is compared without white space; where the versions come from different
-    kinds of file, which write signs, formulas and tables differently, by letters and digits alone.
+    Clauses are matched by id, then by text. Text is compared without white space; where the versions come from
+    different kinds of file, which write signs, formulas and tables differently, by letters and digits alone.
     """
     sources = {state.version.digest: state.source for state in library.documents()}
     first, second = (sources.get(each.digest, "") for each in (old, new))
-    formats = PurePath(first).suffix.lower(), PurePath(second).suffix.lower()
+    formats = _format(first), _format(second)
     before, after = (list(library.version(each.digest).passages(each)) for each in (old, new))
     if not before or not after:
         raise NotFound(f"a version of {document!r} was removed while it was being read; ask again")
@@ -95,9 +95,13 @@ def diff(library: Library, document: str, old: Version, new: Version) -> Differe
     return Difference(old, new, changes, unchanged, formats, left_out)
 
 
-def _comparable(
-    before: list[Passage], after: list[Passage]
-) -> tuple[list[Passage], list[Passage], tuple[str, ...]]:
+def _format(source: str) -> str:
+    """The kind of file that a source is, as its suffix; the same for those that hold the same."""
+    suffix = PurePath(source).suffix.lower()
+    return {".fmx4": ".xml", ".htm": ".html"}.get(suffix, suffix)
+
+
+def _comparable(before: list[Passage], after: list[Passage]) -> tuple[list[Passage], list[Passage], tuple[str, ...]]:
     """The passages of the kinds that both have."""
     kinds = [{_sort(each) for each in passages} for passages in (before, after)]
     both = kinds[0] & kinds[1]
@@ -131,7 +135,9 @@ def compare(
         if name in come and name not in targets:
             amended = name in gone and name not in moved
             pieces = words(_content(old[name]), _content(new[name]), marks=marks) if amended else ()
-            found[name].append(Change("amended" if amended else "added", old[name] if amended else None, new[name], pieces))
+            found[name].append(
+                Change("amended" if amended else "added", old[name] if amended else None, new[name], pieces)
+            )
     for origin, target in moved.items():
         found[target].append(Change("moved", old[origin], new[target]))
     last = ""

@@ -11,19 +11,18 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from responsa.corpus import rulebook_numbers
 from responsa.corpus.act_numbers import Provisions, is_act, runs
 from responsa.corpus.acts import OTHER, name_of
-from responsa.corpus.references import Reference, parse
+from responsa.corpus.references import Here, Reference, parse
 from responsa.corpus.rulebook_numbers import INVISIBLE, Numbers
 from responsa.corpus.view import Corpus
 from responsa.errors import NotFound
 from responsa.types import Passage, Version
 
 _CORRELATION = re.compile(r"correlation table", re.IGNORECASE)
-FORMAT = 4  # of the file of citations, and of the grammar behind it
+FORMAT = 5  # of the file of citations, and of the grammar behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +120,14 @@ class _Document:
             rows = [(place, asdict(each)) for place, each in _read(passages, version, act)]
             (folder / "citations.json").write_text(json.dumps({"act": act, "cited": rows}), encoding="utf-8")
 
-        def load(folders: Sequence[Path]) -> Any:
-            return json.loads((folders[0] / "citations.json").read_bytes())
+        def load(folders: Sequence[Path]) -> dict[str, list]:  # type: ignore[type-arg]
+            kept: dict[str, list] = json.loads((folders[0] / "citations.json").read_bytes())  # type: ignore[type-arg]
+            return kept
 
         called = f"citations-{FORMAT}-{version.digest[:24]}"
         kept = corpus.artefacts.opened(lambda: [corpus.artefacts.get(called, [version.digest], build)], load)
         cited = tuple((place, Reference(**each)) for place, each in kept["cited"])
-        return cls(version.document_id, passages, kept["act"], cited)
+        return cls(version.document_id, passages, str(kept["act"]), cited)
 
     @cached_property
     def provisions(self) -> Provisions | None:
@@ -150,9 +150,7 @@ class _Document:
             found += self._resolved(self.cited[first : last + 1], acts)
         return found
 
-    def _resolved(
-        self, cited: Sequence[tuple[int, Reference]], acts: dict[str, _Document]
-    ) -> list[CrossReference]:
+    def _resolved(self, cited: Sequence[tuple[int, Reference]], acts: dict[str, _Document]) -> list[CrossReference]:
         """The citations from the same words: one, or those that a range was expanded to."""
         found = [self._one(place, each, acts) for place, each in cited]
         ends = [found[0].targets, found[-1].targets]
@@ -164,9 +162,7 @@ class _Document:
         passages = [document.passages[place] for place in inside]
         first = found[0]
         return [
-            CrossReference(
-                first.source, first.start, first.end, first.act, each.number, document.id, (each.id,)
-            )
+            CrossReference(first.source, first.start, first.end, first.act, each.number, document.id, (each.id,))
             for each in passages
         ]
 
@@ -190,7 +186,9 @@ class _Document:
             return CrossReference(source, each.start, each.end, act, "", document.id)
         targets, relative = document._find(each, self.passages[place], place if document is self else None)
         if not targets:
-            return _without(made, "it is not clear which is meant" if relative else f"{document.id} has no such provision")
+            return _without(
+                made, "it is not clear which is meant" if relative else f"{document.id} has no such provision"
+            )
         return CrossReference(source, each.start, each.end, act, each.provision, document.id, targets)
 
     def _find(self, reference: Reference, source: Passage, place: int | None) -> tuple[tuple[str, ...], bool]:
@@ -225,7 +223,7 @@ def _read(passages: Sequence[Passage], version: Version, act: str) -> list[tuple
     return found
 
 
-def read(text: str, where: Any) -> list[Reference]:
+def read(text: str, where: Here) -> list[Reference]:
     """The references in a text as stored: invisible characters are passed over, offsets count them."""
     plain = text.translate(INVISIBLE)
     references = parse(plain, where)

@@ -143,6 +143,7 @@ class _Reader:
     alone: bool = False
     waiting: list[int] = field(default_factory=list)  # references whose act may still come
     waited: int = -9  # the token after them
+    points: list[tuple[int, Chain]] = field(default_factory=list)  # points whose article may still come, and where
     room: int = _BUDGET
 
     def read(self) -> None:
@@ -229,12 +230,30 @@ class _Reader:
                 self.references[index] = replace(self.references[index], act=act)
         start = len(self.references)
         relative = self._expand(chain, act)
+        start = self._gathered(chain, start, act, relative=relative)
         if not joined or act is not None:
             self.waiting = []
         if act is None and not relative:
             self.waiting += range(start, len(self.references))
             self.waited = chain.end
         return end
+
+    def _gathered(self, chain: Chain, start: int, act: str | None, *, relative: bool) -> int:
+        """In "points (a) to (g) and point (l) of Article 36" all are points of that article; where its own start."""
+        between = self.found[self.points[-1][1].end : chain.at] if self.points else []
+        goes_on = 0 < len(between) <= 2 and all(token.value in (",", "and", "or") for token in between)
+        if relative and all(part.level == "point" for part in chain.segments):
+            self.points = [*(self.points if goes_on else ()), (start, chain)]
+            return start
+        outer = tuple(part for part in chain.segments if part.level != "point")
+        if goes_on and chain.outer.level == "article" and len(outer) < len(chain.segments):
+            own, last, self.references = self.references[start:], self.last, self.references[: self.points[0][0]]
+            for _, points in self.points:
+                self._expand(Chain((*outer, *points.segments), points.at, points.end), act)
+            start, self.last = len(self.references), last
+            self.references += own
+        self.points = []
+        return start
 
     def _follows(self, at: int) -> bool:
         between = self.found[self.waited : at]
@@ -250,7 +269,9 @@ class _Reader:
             return (None if chain.outer.level in INNER else self.acts.get("")), k + 1
         if value in _LINKS:
             return self._linked(k + 1)
-        if value == "," and k + 1 < len(self.found) and self.found[k + 1].value == "of":  # "Article 6(3), point (a), of"
+        if (
+            value == "," and k + 1 < len(self.found) and self.found[k + 1].value == "of"
+        ):  # "Article 6(3), point (a), of"
             act, end = self._linked(k + 2)
             return (act, end) if act not in (None, OTHER) else (None, k)
         at = k + (value in (",", "("))

@@ -18,8 +18,8 @@ class Quantity:
     """What the characters ``start`` to ``end`` of a text say, normalised.
 
     ``value`` counts ``unit``: a currency (ISO 4217), "%", "bp", "to one" (a ratio), "whole" (a fraction), "times",
-    "month", "business day". ``iso`` is ISO 8601 where that is exact: a duration (P6M), a date, an interval of dates, a day of
-    every year (--06-30), the period of a frequency (P1Y). ``bound`` is "at least", "at most" or "".
+    "month", "business day". ``iso`` is ISO 8601 where that is exact: a duration (P6M), a date, an interval of
+    dates, a day of every year (--06-30), the period of a frequency (P1Y). ``bound`` is "at least", "at most" or "".
     A deadline has in ``relation`` how it stands to its event (within, after, before, by, at once), and in ``anchor``
     the start and end of the words for the event, None where the text names none.
     """

@@ -22,9 +22,9 @@ _WITHIN = re.compile(
 )
 # "six months after", "at least 30 days before"
 _DISTANT = re.compile(
-    rf"(?:(?:at least|not less than|no less than|not more than|at most)\s)?(?:{AMOUNT}|\b(?P<one>an?|"
+    rf"(?:\bfor\s)?(?:(?:at least|not less than|no less than|not more than|at most)\s)?(?:{AMOUNT}|\b(?P<one>an?|"
     rf"one)\s(?P<u1>{A_UNIT}))"
-    r"(?:'|’|\b)\s(?:notice\s)?(?P<to>after|following|before|prior to|preceding|from the date|in advance of|in "
+    r"(?:'|’|\b)\s(?:notice\s)?(?P<to>after|following|before|prior to|from the date|in advance of|in "
     r"advance)\b",
     re.IGNORECASE,
 )
@@ -49,6 +49,9 @@ _EVENT = re.compile(
     r"end of|granting|adoption)\b)",
     re.IGNORECASE,
 )
+_BEFORE = re.compile(
+    r"\b(?P<lead>before|prior to)\s(?=(?:the|an?|its|their|such|any|each|it|they|he)\s[a-z])", re.IGNORECASE
+)
 _NOT_EVENT = re.compile(
     r"\b(?:based|depend(?:s|ing|ent)?|impact|reliance|effect|rely|the day|conditional|contingent)\s\Z", re.IGNORECASE
 )
@@ -58,9 +61,11 @@ _AT = re.compile(
     re.IGNORECASE,
 )
 _TO = re.compile(r",?\s(?:to|until|and until)\s", re.IGNORECASE)
+_COMPOUND = re.compile(r"\w-(?:day|week|month|quarter|year|hour|minute)\b", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?P<lead>until)\s(?=[a-z])", re.IGNORECASE)
 _AT_ONCE = re.compile(
-    r"\b(?:without (?:undue |unreasonable |any |further )*delay|immediately(?! (?:preceding|following|before|after|"
+    r"\b(?:without (?:undue |unreasonable |any |further )*delay|immediately(?! (?:subordinate|senior|preceding|"
+    r"following|before|after|"
     r"prior|available|"
     r"adjacent|below|above|realisable|enforceable|following))|promptly|forthwith|as soon as (?:is |it is |may be "
     r")?(?:reasonably )?(?:practicable|possible)"
@@ -94,6 +99,7 @@ _AT_FREQUENCY = re.compile(
 )
 _ADVERB_PLACE = re.compile(r"\s?(?:[,.;:)]|\Z|(?:and|or|to|by|in|on|at|for|with|whether|unless|during|as|using)\b)")
 _ADVERB_BEFORE = re.compile(r"\b(?:least|than|minimum)\s", re.IGNORECASE)
+_NOUN = re.compile(r"\b(?:the|an?|its|and)\s\Z", re.IGNORECASE)  # "the daily and weekly reports"
 _BASIS = re.compile(
     rf"\bon\s(?:an?\s)?(?:{_LEAST})(?:an?\s)?(?P<p>annual|yearly|half-yearly|semi-annual|bi-?annual|quarterly|"
     rf"monthly|weekly|daily|hourly|"
@@ -133,10 +139,10 @@ def deadlines(text: str) -> Iterator[Quantity]:
         if found:
             end, iso = _interval(text, found) if match["lead"].lower() == "from" else (found.end, found.iso)
             yield Quantity(match.start(), end, "deadline", None, found.unit, iso, relation=_relation(match["lead"]))
-    for pattern in (_BY_END, _LATEST_EVENT, _EVENT, _AT, _UNTIL):
+    for pattern in (_BY_END, _LATEST_EVENT, _EVENT, _BEFORE, _AT, _UNTIL):
         for match in pattern.finditer(text):
             lead = match["lead"].lower()
-            if pattern is _EVENT and _NOT_EVENT.search(text, max(0, match.start() - 14), match.start()):
+            if pattern in (_EVENT, _BEFORE) and _NOT_EVENT.search(text, max(0, match.start() - 14), match.start()):
                 continue
             start = match.start() + 3 if pattern is _AT else match.end()
             yield _anchored(text, match.start(), start, _relation(lead))
@@ -149,7 +155,7 @@ def deadlines(text: str) -> Iterator[Quantity]:
 
 
 def _interval(text: str, first: Quantity) -> tuple[int, str]:
-    """Where "from 1 January 2021 to 31 December 2021" ends, and the interval; the first day alone where there is none."""
+    """Where "from 1 January 2021 to 31 December 2021" ends, and the interval; the first day where there is none."""
     to = _TO.match(text, first.end)
     day = DATE.match(text, to.end()) if to else None
     last = date_of(text, day) if day else None
@@ -157,6 +163,8 @@ def _interval(text: str, first: Quantity) -> tuple[int, str]:
 
 
 def _counted(text: str, match: re.Match[str]) -> Iterator[Quantity]:
+    if _COMPOUND.search(match[0]):
+        return  # "within the three-year period"
     value = number(match["n"]) if match["n"] else Decimal(1)
     unit = unit_of(match["u"] or match["u1"])
     lead = (match.groupdict().get("lead") or "").lower()
@@ -164,7 +172,7 @@ def _counted(text: str, match: re.Match[str]) -> Iterator[Quantity]:
     if lead in ("for", "in", "not more than", "no more than") and not (to and to not in ("of", "from", "since")):
         return  # "for a period of ten years", "in two years of data"
     relation = "before" if to.startswith(("before", "prior", "preceding", "in adv")) else "within" if lead else "after"
-    bound = "at most" if lead else "at least" if re.match(r"(?:at|not|no) l", match[0], re.IGNORECASE) else ""
+    bound = "at most" if lead else "at least" if re.match(r"(?:for\s)?(?:at|not|no) l", match[0], re.IGNORECASE) else ""
     end = match.end()
     iso = duration(value, unit)
     if not to or to == "in advance":
@@ -211,7 +219,7 @@ def frequencies(text: str) -> Iterator[Quantity]:
     for match in _ADVERB.finditer(text):
         word = (match["sure"] or match["maybe"]).lower()
         placed = _ADVERB_PLACE.match(text, match.end()) or _ADVERB_BEFORE.search(match[0])
-        if match["sure"] or placed:
+        if match["sure"] or (placed and not _NOUN.search(text, max(0, match.start() - 6), match.start())):
             iso = _PERIODS[word.removesuffix("ly") if word.endswith(("ually", "ially")) else word]
             yield _rate(match, None, word, iso)
     for match in (*_BASIS.finditer(text), *_AT_FREQUENCY.finditer(text)):

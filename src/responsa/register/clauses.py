@@ -8,6 +8,7 @@ where only a thing is named ("Records shall be kept"): then the subject begins w
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +17,7 @@ from typing import Literal, NamedTuple
 from responsa.obligations import Verb
 from responsa.register import words
 from responsa.register.aligned import Plain, plain
-from responsa.register.verbs import BINDING, MARK, REPORTS, Span, binding, times, without
+from responsa.register.verbs import BINDING, MARK, REPORTS, Span, after, binding, times, without
 
 Modality = Literal["obligation", "prohibition", "restriction", "recommendation"]
 
@@ -24,17 +25,12 @@ _ANNOUNCED = re.compile(r",? ?(?:the |all (?:of )?the )following(?: [a-z-]+){0,4
 _CLAUSE_STARTS = re.compile(r"[;:]|\.(?= )")
 _JOINS = re.compile(r"; (?:and |or |but )?|\. |, (?:and|or|but) (?:that )?| (?:and|or|but) |: ")
 _FILLER = re.compile(
-    r"(?:and|or|but|however|accordingly|therefore|further|furthermore|in addition|moreover|that(?= (?:the|an?|it|"
+    r"(?:and|or|but|however|accordingly|therefore|further|furthermore|in addition|moreover|then|that(?= (?:the|an?|it|"
     r"they|each)\b))\b,?\s*"
 )
 _NOT = re.compile(r" (?:\w+ly )?not\b")
 _JOINED = re.compile(r"\b(?:of|in|to|by|for|with|on|at|from|and|or|under|between|other|than|such)\s\Z")
 _OPENED = re.compile(r"[:;](?: (?:and|or))?(?: \(\w{1,4}\))? \Z")
-_BARE = re.compile(
-    r"(?<!\bof)(?<!\bin)(?<!\bto)(?<!\bby)(?<!\bfor)(?<!\bwith)(?<!\bon)(?<!\bat)(?<!\bfrom)(?<!\band)(?<!\bor)"
-    r"(?<!\bunder)(?<!\bthat)(?<!\bwhich)(?<!\bis)(?<!\bare)(?<!\bif)(?<!\bwhere)(?<!\bthan)(?<!\bas)(?<!\bwhen)(?<!ing)"
-    r"(?<!\bwithin)(?<!\binto)(?<!\bhas)(?<!\bhave)(?<!ed)(?<!,) (?=(?:the|an?|each|any|every|no) [^,]*\Z)"
-)
 _NO = re.compile(r"(?:no|neither|nor|none)\b")
 
 
@@ -77,6 +73,12 @@ def clauses(text: str, *, soft: bool = False) -> list[Clause]:
         reading = _Reading(made, verb, start, end, inherited)
         found.append(reading.clause(timing))
         inherited = reading.subject or inherited
+    if not any(each.who for each in found):
+        # "The estimates are subject to these criteria: institutions shall update them": the point names who.
+        colon = made.lower.find(":", verbs[-1].end) + 1
+        for verb in after(made.lower, colon, wanted)[:1] if colon else ():
+            point = _Reading(made, verb, colon, _end(made.lower), None).clause(timing)
+            return [point] if point.who else found
     return found
 
 
@@ -121,9 +123,8 @@ class _Reading:
         body = self._body()
         self._trailing()
         who, what_start = self._who(body)
-        parts = {
-            sort: [each[1:] for each in self.adverbials if each.sort == sort] for sort in ("condition", "exception")
-        }
+        sorts = ("condition", "exception")
+        parts = {sort: [each[1:] for each in self.adverbials if each.sort == sort] for sort in sorts}
         when = self._when(timing, [*parts["condition"], *parts["exception"]])
         held = [each[1:] for each in self.adverbials if each.sort != "other"]
         what = without((what_start, self.end), [*held, *self._edges(when, held, body)], self.lower)
@@ -217,7 +218,7 @@ class _Reading:
             (match.start() for match in words.SOMEBODY.finditer(lower, start, end) if match.end() == region), start
         )
         if at == start or _JOINED.search(lower, start, at):
-            bare = _BARE.search(lower[:region], start)
+            bare = words.BARE.search(lower[:region], start)
             at = bare.end() if bare else start
         if at > start:
             self._split_adverbials(start, at)
@@ -248,6 +249,8 @@ class _Reading:
             place = start + comma.end()
             following = lower[place:end].lstrip()
             new = _sort(following)
+            if words.SHORT.match(following):
+                continue
             if new and new != sort and (new in ("condition", "exception") or not sort) and place - at > 12:
                 self.adverbials.append(_Adverbial(sort or "other", at, place - 1))
                 at, sort = place, new
@@ -296,8 +299,7 @@ class _Reading:
         ):
             return short.end()
         end = self.end
-        opened = _OPENED.search(lower, max(0, start - 8), start) is not None
-        direct = start <= self.modal_end + 2 or opened
+        direct = start <= self.modal_end + 2 or _OPENED.search(lower, max(0, start - 8), start) is not None
         inserted = direct or lower[:start].rstrip().endswith(",")
         for comma in re.finditer("[,:]" if direct else ",", lower[match.end() : end]) if inserted else ():
             place = match.end() + comma.start()
@@ -326,10 +328,11 @@ class _Reading:
         subject = self.subject or self.inherited
         phrase = lower[slice(*subject)].strip() if subject else ""
         start = subject[0] if subject and subject == self.subject else self.verb.start
-        if subject and words.PRONOUN.match(phrase):
-            return [self._antecedent(subject) or subject], body
         passive = words.PASSIVE.match(lower, self.modal_end - (lower[self.modal_end - 1] == " "))
-        bound = bool(subject) and words.is_actor(phrase)
+        if subject and words.PRONOUN.match(phrase):
+            named = self._antecedent(subject)
+            return ([named or subject], body) if named or not passive else ([], start)
+        bound = bool(subject) and words.is_actor(phrase) and not (passive and words.RECEIVES.search(passive[0]))
         if passive and (not bound or lower.startswith(" by ", passive.end())):
             agent = self._agent(body)
             if agent:
@@ -349,20 +352,19 @@ class _Reading:
 
     def _antecedent(self, pronoun: Span) -> Span | None:
         """The first somebody before "it" or "they"."""
-        for match in words.SOMEBODY.finditer(self.lower, 0, pronoun[0]):
-            return match.span()
-        return None
+        return found.span() if (found := words.SOMEBODY.search(self.lower, 0, pronoun[0])) else None
 
     def _when(self, timing: Sequence[Span], held: Sequence[Span]) -> list[Span]:
         """Deadlines and frequencies outside conditions, and adverbials of time, in order."""
         spans = [(each.start, each.end) for each in self.adverbials if each.sort == "time"]
         low = min([self.verb.start, *(each.start for each in self.adverbials)])
         for each in timing:
-            inside = [at for at in range(low, self.end) if each[0] <= self.made.at[at] < each[1]]
-            if not inside:
+            first = bisect_left(self.made.at, each[0], low, self.end)
+            span = (first, bisect_left(self.made.at, each[1], first, self.end))
+            if span[0] == span[1] or (self.subject and self.subject[0] <= first < self.subject[1]):
                 continue
-            span = (inside[0], inside[-1] + 1)
-            if self.subject and self.subject[0] <= span[0] < self.subject[1]:
+            opened = max(self.lower.rfind(mark, self.verb.end, first) for mark in (":", ";"))
+            if words.ASIDE.search(self.lower, max(opened, self.verb.end), first):
                 continue
             if any(start <= span[0] < end for start, end in (*held, *spans)):
                 continue

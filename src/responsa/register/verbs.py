@@ -32,13 +32,14 @@ def binding(lower: str, wanted: Iterable[str]) -> list[Verb]:
     """
     announced = _ANNOUNCES.match(lower)
     if announced:
-        return _after(lower, announced.end(), wanted)
+        return after(lower, announced.end(), wanted)
     verbs = [verb for verb in main_verbs(lower) if verb.rule in wanted]
     report = None if verbs else REPORTS.match(lower)
-    return _after(lower, report.end(), wanted) if report else verbs
+    return after(lower, report.end(), wanted) if report else verbs
 
 
-def _after(lower: str, cut: int, wanted: Iterable[str]) -> list[Verb]:
+def after(lower: str, cut: int, wanted: Iterable[str]) -> list[Verb]:
+    """Those of the text from ``cut`` on, read as a sentence of its own."""
     while cut < len(lower) and (marker := MARK.match(lower, cut)):
         cut = marker.end()
     found = main_verbs(lower[cut:])
@@ -48,7 +49,7 @@ def _after(lower: str, cut: int, wanted: Iterable[str]) -> list[Verb]:
 def times(text: str) -> Iterator[Span]:
     """Deadlines, frequencies, and how long something lasts ("for at least six years")."""
     for each in quantities(text):
-        if each.kind in ("deadline", "frequency"):
+        if each.kind in ("deadline", "frequency") and each.relation != "as of":
             yield each.start, each.end
         elif each.kind == "duration":
             lasting = _FOR.search(text, max(0, each.start - 60), each.start)

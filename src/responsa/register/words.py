@@ -26,7 +26,8 @@ _ACTOR = (
     r"guarantors?|"
     r"servicers?|cedants?|ccps?|pfp|dim|function|management|secretar(?:y|ies)|accountants?|valuers?|experts?|"
     r"professionals?|"
-    r"defaulters?|purpose vehicles?|vehicles?|ecais?|platforms?|facilit(?:y|ies)|users?|offices?|panels?|teams?|"
+    r"defaulters?|purpose vehicles?|vehicles?|ecais?|platforms?|facilit(?:y|ies)|users?|offices?|panels?|ispvs?|"
+    r"mtfs?|otfs?|teams?|"
     r"ecai|payers?|payees?|donors?|"
     r"recipients?|"
     r"contractors?|suppliers?|underwriters?|traders?|assessors?|reviewers?|inspectors?|investigators?|nominees?|"
@@ -66,7 +67,7 @@ _CONDITION_WORDS = (
     r"as long as|so long as|in the event(?: that| of)?|in (?:the )?(?:cases?|circumstances|situations?)(?: of| "
     r"where| in which| when| that)|"
     r"in (?:such|this|these|those|that|either) (?:a |an )?(?:cases?|circumstances|situations?|event)|on (?:the "
-    r")?occurrence of|assuming"
+    r")?occurrence of|in the absence of|assuming"
 )
 _EXCEPTION_WORDS = (
     r"unless|except(?: (?:for|where|when|that|in|to|as|if|with|by))?|save(?: (?:for|where|as|that|in))|with the "
@@ -109,7 +110,7 @@ _OTHER_WORDS = (
 OPENINGS = tuple(
     (sort, re.compile(rf"(?:and |or |but |(?:only|except|also|even) (?=if|where|when))?(?:{words})\b"))
     for sort, words in (
-        ("other", r"for the purposes?|for example|for instance|in order to"),
+        ("other", r"for (?:the )?purposes?|for example|for instance|in order to"),
         ("exception", _EXCEPTION_WORDS + rf"|{_SUBJECT_TO} {_CITED}"),
         ("condition", _CONDITION_WORDS + rf"|{_SUBJECT_TO}|once(?= (?:the|an?|it|they))|as soon as possible where"),
         ("time", _TIME_WORDS),
@@ -149,7 +150,7 @@ NOUN_START = re.compile(
 
 MODAL_TAIL = re.compile(
     r"(?P<v>(?:must|shall|may|can|should|will|would|cannot|could|might)(?:\s(?:also|always|further|then|at all "
-    r"times|in turn|either|therefore|"
+    r"times|in turn|therefore|"
     r"in particular|(?!only|likely|apply|comply|supply|rely|reply|multiply)[a-z]+ly))*(?P<not> not|)(?:\s(?:only|"
     r"also))?"
     r"|(?:is|are|be|was|were)(?:\s(?:also|further|only|always|therefore|hereby|[a-z]+ly))*(?P<not2> not|)"
@@ -169,4 +170,18 @@ BY_AGENT = re.compile(r"\bby ((?:the|an?|each|any|its|their|that|such|all|both|a
 AGENT_ENDS = re.compile(
     r"\s(?:in|on|to|for|from|with|within|under|at|as|and (?:shall|must)|where|if|unless|when|who|which|that|before|"
     r"after|pursuant|using|through|by|without|is|are|has|have)\b"
+)
+# A determiner that begins a noun phrase: no preposition and no verb stands before it.
+BARE = re.compile(
+    r"(?<!\bof)(?<!\bin)(?<!\bto)(?<!\bby)(?<!\bfor)(?<!\bwith)(?<!\bon)(?<!\bat)(?<!\bfrom)(?<!\band)(?<!\bor)"
+    r"(?<!\bunder)(?<!\bthat)(?<!\bwhich)(?<!\bis)(?<!\bare)(?<!\bif)(?<!\bwhere)(?<!\bthan)(?<!\bas)(?<!\bwhen)(?<!ing)"
+    r"(?<!\bwithin)(?<!\binto)(?<!\bhas)(?<!\bhave)(?<!ed)(?<!,) (?=(?:the|an?|each|any|every|no) [^,]*\Z)"
+)
+# What is done to somebody by somebody else: "the exchange must be notified".
+RECEIVES = re.compile(r"\b(?:notified|informed|told|given|granted|paid|consulted|sent|shown)\Z")
+# Words of a side clause, whose time is not that of the duty: "assets which were lent before 2014".
+ASIDE = re.compile(
+    r"\b(?:which|who|whose|whether|how|expectations? that|as the \w+ may|that (?:is|are|was|were|has|have|had|may|"
+    r"can|shall|must|will|"
+    r"would|should|existed|exists?|it|they))\b(?!.*, \Z)"
 )
