@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 import pytest
 
-from responsa.cache import Cache
 from responsa import pacing
+from responsa.cache import Cache
 from responsa.errors import InputError, MissingDependency, ModelError, ResponsaError
 from responsa.models import tokens
 from responsa.models.http import (
