@@ -44,8 +44,8 @@ def parts(text, **keywords):
             ("obligation", "A Firm", "notify the Desk", "within 10 business days of becoming aware of the breach", "", "unless exempt"),
         ),
         (
-            "Where the price has not been fixed, an Authorised Person must use the highest estimate.",
-            ("obligation", "an Authorised Person", "use the highest estimate", "", "Where the price has not been fixed", ""),
+            "Where the fare has not been set, an Authorised Person must use the highest estimate.",
+            ("obligation", "an Authorised Person", "use the highest estimate", "", "Where the fare has not been set", ""),
         ),
         (
             "If an institution is not able to model it, it shall not recognise the effect, unless it uses both methods.",

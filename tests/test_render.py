@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from responsa.render import explanations
-from responsa.render.explanations import Explained, asked, chosen, heat_map, page, pieces, shown
+from responsa.render.explanations import Explained, asked, chosen, heat_map, page, pieces
+from responsa.render.html import shown
 from test_explain import FACT, KEEP, NAMES, TELL, explained
 
 EVIL = "<script>alert(1)</script>"

@@ -1,18 +1,12 @@
 """Explanations of scores as one HTML page that needs nothing beside it: no script, no font, no address.
 
-Answers, passages and ids are not trusted. The template escapes them, and the page's own policy allows no script and no
-style but the one it has, by its digest.
+Answers, passages and ids are not trusted: see `responsa.render.html`.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from importlib import resources
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from responsa.entailment import THRESHOLD
 from responsa.evaluate.explain import (
@@ -23,17 +17,12 @@ from responsa.evaluate.explain import (
     Verdict,
     weightiest,
 )
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from responsa.render.html import render
 
 COLUMNS, ROWS = 40, 100  # of a heat map
 MOST = 100  # answers of a file that are explained on the page
 MARKS: dict[Verdict, str] = {"supported": "✓", "contradicted": "✗", "both": "±", "neither": "○"}
 _STEPS = 5  # shades of support, and as many of contradiction
-
-# What HTML may not hold, what UTF-8 cannot, and marks that turn the direction of what stands around them.
-_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 class Explained(NamedTuple):
@@ -72,15 +61,16 @@ class HeatMap(NamedTuple):
 def page(files: Sequence[Explained]) -> str:
     """The page. Of a file with more than `MOST` answers those with the lowest composites are explained; all are
     listed."""
-    style = (resources.files("responsa.render") / "explanations.css").read_text(encoding="utf-8").strip()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return _template().render(
+    return render(
+        "explanations",
         files=[(file, chosen(file.explanations)) for file in files],
-        style=style,
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         marks=MARKS,
         threshold=THRESHOLD,
         likely=LIKELY,
+        pieces=pieces,
+        heat_map=heat_map,
+        where=where,
+        asked=asked,
     )
 
 
@@ -130,26 +120,3 @@ def asked(obligation: ExplainedObligation, explanation: Explanation) -> str:
         return "all sentences that may cover it were asked"
     names = ", ".join(f"A{at + 1}" for at in obligation.asked)
     return f"asked: {names}; the other {len(explanation.may_cover) - len(obligation.asked)} were not"
-
-
-def shown(text: str) -> str:
-    """The text without what a page may not hold; each such character is replaced."""
-    return _UNSAFE.sub("\ufffd", text)
-
-
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("responsa", "render"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: shown(value) if type(value) is str else value,
-    )
-    environment.globals.update(pieces=pieces, heat_map=heat_map, where=where, asked=asked)
-    environment.filters["chance"] = lambda value: f"{value:.2f}"
-    environment.filters["score"] = lambda value: "none" if value is None else f"{value:.3f}"
-    return environment.get_template("explanations.html")
