@@ -21,7 +21,7 @@ LAYERS = (
     {"obligations", "entailment"},
     {"retrieval", "answer", "evaluate", "register"},
     {"recipe", "learn"},
-    {"engine", "tuning"},
+    {"engine", "tuning", "taxonomy"},
     {"views", "experiment", "render"},
     {"cli"},
     {"__main__"},

@@ -193,10 +193,34 @@ class AnswerSentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """What a trace keeps of a request to a language model: never its words.
+
+    ``prompt`` is the digest of messages and settings. ``seconds`` is the model's own time, 0 from the cache; ``cost``
+    in US dollars, None where no price is known; ``attempts`` the requests sent, 0 from the cache. ``error`` says why no
+    reply came.
+    """
+
+    purpose: str
+    model: str
+    prompt: str
+    seed: int | None = None
+    repetition: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+    attempts: int = 1
+    cached: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A drafted answer. ``confidence`` (0 to 1) is how likely the library answers the question at all.
 
     Where ``abstained``, ``text`` says so, there are no sentences, and ``ranking`` holds the nearest passages.
+    ``trace`` has the requests to a language model, in the order sent; none where no model wrote it.
     """
 
     query: Query
@@ -205,6 +229,7 @@ class Answer:
     ranking: Ranking
     confidence: float
     abstained: bool = False
+    trace: tuple[Call, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,59 @@
+"""A chat model without a model: its replies come from a function, for tests and for trying things out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from responsa.errors import ModelError
+from responsa.models.chat import Chat, ChatFailed, Progress, Reply
+from responsa.text import digest
+from responsa.types import Call
+
+
+@dataclass(frozen=True)
+class ScriptedChat:
+    """``answer`` makes the text of each reply; where it raises `ModelError` or gives blank text, the chat fails.
+
+    ``asked`` keeps every chat in the order asked. Tokens are counted as a quarter of the characters.
+    """
+
+    answer: Callable[[Chat], str]
+    name: str = "scripted"
+    window: int = 128_000
+    asked: list[Chat] = field(default_factory=list, compare=False)
+
+    def reply(self, chat: Chat) -> Reply:
+        self.asked.append(chat)
+        words = [[message.role, message.text] for message in chat.messages]
+        tokens = sum(len(message.text) for message in chat.messages) // 4
+        call = Call(
+            chat.purpose,
+            self.name,
+            digest([words, str(chat.settings)]),
+            chat.settings.seed,
+            chat.repetition,
+            tokens_in=tokens,
+        )
+        try:
+            text = self.answer(chat)
+        except ModelError as error:
+            raise ChatFailed(str(error), call) from error
+        if not text.strip():
+            raise ChatFailed("the reply is empty", call)
+        return Reply(text, replace(call, tokens_out=len(text) // 4))
+
+    def replies(self, chats: Sequence[Chat], progress: Progress | None = None) -> list[Reply | ChatFailed]:
+        made: list[Reply | ChatFailed] = []
+        for chat in chats:
+            try:
+                made.append(self.reply(chat))
+            except ChatFailed as failure:
+                made.append(failure)
+            if progress:
+                progress(len(made), len(chats))
+        return made
+
+    def stream(self, chat: Chat) -> Iterator[str]:
+        for word in self.reply(chat).text.split(" "):
+            yield word + " "
