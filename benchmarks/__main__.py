@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import large, quality, repass, repass_models, retrieval, speed
+from benchmarks import fuzz, large, quality, repass, repass_models, retrieval, speed
 from benchmarks.data import progress
 from benchmarks.report import PAGE, Part, record
 
@@ -14,7 +14,7 @@ from benchmarks.report import PAGE, Part, record
 def main() -> None:
     """Run the parts asked for, all of them by default."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    known = ["all", "quality", "speed", "retrieval", "large", "repass"]
+    known = ["all", "quality", "speed", "retrieval", "large", "repass", "fuzz"]
     parser.add_argument("parts", nargs="*", default="all", choices=known, help="all by default")
     parser.add_argument("--repeats", type=int, default=5, help="of each measurement of time (default 5)")
     parser.add_argument(
@@ -22,6 +22,7 @@ def main() -> None:
         default="10000,100000,1000000",
         help="passages of the synthetic libraries of 'large' (default 10000,100000,1000000)",
     )
+    parser.add_argument("--minutes", type=float, default=10, help="of fuzzing the readers (default 10)")
     _of_repass(parser)
     arguments = parser.parse_args()
     parts: dict[str, Callable[[], Part]] = {
@@ -30,6 +31,7 @@ def main() -> None:
         "retrieval": retrieval.part,
         "large": lambda: large.part([int(size) for size in arguments.sizes.split(",")]),
         "repass": lambda: repass.part(_options(arguments)),
+        "fuzz": lambda: fuzz.part(arguments.minutes),
     }
     chosen = parts if "all" in arguments.parts else arguments.parts
     for name, measure in parts.items():

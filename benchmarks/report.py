@@ -15,14 +15,21 @@ from responsa.storage import write_text
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
-PARTS = {"quality": "Quality", "speed": "Speed", "retrieval": "Retrieval", "large": "Large", "repass": "RePASs"}
+PARTS = {
+    "quality": "Quality",
+    "speed": "Speed",
+    "retrieval": "Retrieval",
+    "large": "Large",
+    "repass": "RePASs",
+    "fuzz": "Damaged files",
+}
 Stored = dict[str, Any]  # a part or a row as JSON holds it
 
 _INTRODUCTION = """# Benchmarks
 
 Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality`, `speed`, `retrieval`,
-`large` or `repass` measures a part and keeps the rest. Times are medians of repeats, memory is the highest peak of
-resident memory, which counts the pages of mapped files that were touched. *Whole process* is from the start of a
+`large`, `repass` or `fuzz` measures a part and keeps the rest. Times are medians of repeats, memory is the highest
+peak of resident memory, which counts the pages of mapped files that were touched. *Whole process* is from the start of a
 command to its end, the interpreter included, in a new process each time; the files are in the page cache of the
 operating system.
 """
