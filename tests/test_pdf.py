@@ -352,7 +352,7 @@ def test_adding_tells_of_pages_without_text_and_of_hidden_text(tmp_path):
     library = ["--library", str(tmp_path / "library")]
     added = run.invoke(app, [*library, "add", str(path), "--json"])
     assert json.loads(added.stdout)["files"][0]["notices"] == [
-        "pages 2-3 pictures without text (scans?), not searchable until their words are recognised",
+        "pages 2-3 pictures without text (scans?), not searchable until their words are recognised: --ocr eng",
         "page 4 with words that cannot be seen; kept and flagged hidden",
     ]
     shown = run.invoke(app, [*library, "passage", "report p. 4 (2)"]).stdout

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from responsa.corpus.view import Corpus
     from responsa.views import Json
 
+_SECONDS_OF_OCR = 3600.0  # some seconds a page
+
 
 def add(
     context: typer.Context,
@@ -43,9 +45,19 @@ def add(
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Add the sample rulebook that ships with Responsa.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing: take acts from the cache.")] = False,
+    ocr: Annotated[
+        str,
+        typer.Option(
+            metavar="LANGUAGES", help="Read pages that are pictures by Tesseract: eng, deu+eng (needs responsa[ocr])."
+        ),
+    ] = "",
     max_seconds: Annotated[
-        float, typer.Option(metavar="N", help="Give up a file after so many seconds.")
-    ] = DEFAULT.seconds,
+        float | None,
+        typer.Option(
+            metavar="N",
+            help=f"Give up a file after so many seconds: {DEFAULT.seconds:g}, or {_SECONDS_OF_OCR:g} with --ocr.",
+        ),
+    ] = None,
     max_memory: Annotated[int, typer.Option(metavar="MIB", help="Memory for reading a file.")] = DEFAULT.memory,
     max_size: Annotated[int, typer.Option(metavar="MIB", help="Size of a file.")] = DEFAULT.size,
     max_expanded: Annotated[
@@ -67,7 +79,8 @@ def add(
     from responsa.recipe import WORDS, load
     from responsa.sample import rulebook
 
-    limits = Limits(max_seconds, max_memory, max_size, max_expanded, max_pages)
+    seconds = max_seconds if max_seconds is not None else _SECONDS_OF_OCR if ocr else DEFAULT.seconds
+    limits = Limits(seconds, max_memory, max_size, max_expanded, max_pages, ocr)
     with progress("Reading") as bar:
         report = library.add(
             context.obj,

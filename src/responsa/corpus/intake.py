@@ -16,6 +16,7 @@ from responsa.corpus import catalogue, cellar
 from responsa.corpus.limits import Limits
 from responsa.corpus.listing import Found, absolute, printable, storable, vanished
 from responsa.corpus.readers.notices import notices
+from responsa.corpus.readers.pdf_passages import SCANNED
 from responsa.corpus.sandbox import Sandbox
 from responsa.errors import InputError, ReadError
 from responsa.text import digest
@@ -111,18 +112,19 @@ def _read_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox, fetched: ce
     if fetched is None and name != str(path):
         raise ReadError(f"{path}: its name is not valid Unicode; rename it")
     known = db.execute("SELECT id, size, mtime_ns, sha256 FROM sources WHERE path = ?", (name,)).fetchone()
+    again = known is not None and bool(sandbox.limits.ocr) and _has_scans(db, known[0])
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
             raise ReadError(f"{path}: is no regular file; give a file or a folder")
-        if known and known[1:3] == (status.st_size, status.st_mtime_ns):
+        if known and not again and known[1:3] == (status.st_size, status.st_mtime_ns):
             return FileReport(name, "unchanged")
         sandbox.check_size(path, status.st_size)
         with path.open("rb") as file:
             source = Source(name, status.st_size, status.st_mtime_ns, hashlib.file_digest(file, "sha256").hexdigest())
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ReadError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if known and known[3] == source.sha256:
+    if known and not again and known[3] == source.sha256:
         db.execute("UPDATE sources SET mtime_ns = ? WHERE id = ?", (source.mtime_ns, known[0]))
         return FileReport(name, "unchanged")
     editions = cellar.read(fetched, sandbox.read) if fetched else sandbox.read(path)
@@ -144,6 +146,16 @@ def _read_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox, fetched: ce
         sum(len(edition.passages) for edition in editions),
         notices=notices(editions),
     )
+
+
+def _has_scans(db: sqlite3.Connection, source_id: int) -> bool:
+    """Whether what is held of a source has pages that are pictures, whose words were not recognised yet."""
+    row = db.execute(
+        "SELECT 1 FROM passages p JOIN holdings h ON h.version_id = p.version_id, json_each(p.flags) f"
+        " WHERE h.source_id = ? AND p.kind = 'figure' AND f.value = ? LIMIT 1",
+        (source_id, SCANNED),
+    ).fetchone()
+    return row is not None
 
 
 def _record_source(db: sqlite3.Connection, source: Source) -> int:

@@ -144,6 +144,7 @@ class Sandbox:
             "PYTHONUTF8": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "LC_ALL": "C.UTF-8",
+            **{name: os.environ[name] for name in ("TESSDATA_PREFIX",) if os.environ.get(name)},
         }
         try:
             self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module

@@ -41,7 +41,7 @@ def main() -> None:
     """Serve until the input ends."""
     source, answers = _own_pipes()
     limits = Limits(**json.loads(sys.argv[1]))
-    for name in _LIBRARIES:
+    for name in (*_LIBRARIES, *(("tesserocr",) if limits.ocr else ())):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     readers.load()
@@ -120,7 +120,8 @@ def _readable() -> list[Path]:
     """Where the interpreter and its libraries lie: data files of libraries are read when they are needed."""
     packages = [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
     own = Path(__file__).resolve().parents[1]
-    places = [*_SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix, *packages, str(own)]
+    languages = os.environ.get("TESSDATA_PREFIX", "")
+    places = [*_SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix, *packages, str(own), languages]
     return [Path(place) for place in dict.fromkeys(places) if place and place != "/"]
 
 

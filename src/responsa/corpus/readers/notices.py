@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from responsa.corpus.readers.pdf_passages import HIDDEN, NO_TEXT, SCANNED
+from responsa.corpus.readers.pdf_passages import HIDDEN, NO_TEXT, RECOGNISED, SCANNED
 from responsa.types import Edition
 
 _SAID = (
-    (SCANNED, "pictures without text (scans?), not searchable until their words are recognised"),
+    (SCANNED, "pictures without text (scans?), not searchable until their words are recognised: --ocr eng"),
+    (RECOGNISED, "read off pictures; check the words before you rely on them"),
     (NO_TEXT, "without text"),
     (HIDDEN, "with words that cannot be seen; kept and flagged hidden"),
 )

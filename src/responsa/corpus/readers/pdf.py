@@ -18,8 +18,9 @@ from responsa.corpus.limits import allowed
 from responsa.corpus.readers.content import Fail, id_of, usable
 from responsa.corpus.readers.pdf_furniture import Sheet, furniture
 from responsa.corpus.readers.pdf_layout import Line, Place, lines_of, upright
+from responsa.corpus.readers.pdf_ocr import Recogniser
 from responsa.corpus.readers.pdf_page import Handle, Page, read_page
-from responsa.corpus.readers.pdf_passages import SCANNED, Item, Writer, items_of, usual_size
+from responsa.corpus.readers.pdf_passages import RECOGNISED, SCANNED, Item, Writer, items_of, usual_size
 from responsa.corpus.readers.pdf_regions import stacks
 from responsa.corpus.readers.pdf_tables import find_tables
 from responsa.corpus.readers.pdf_words import Mender
@@ -48,9 +49,10 @@ def read_pdf(content: bytes, stem: str, fail: Fail) -> tuple[Edition, ...]:
     passages = passages_of(laid_out(pages), document_id)
     if all(not passage.text for passage in passages):
         scanned = sum(SCANNED in passage.flags for passage in passages)
+        tried = allowed.get().ocr
         fail(
-            f"has no text on its {len(passages)} pages, of which {scanned} are pictures (scans); make their words"
-            " readable with a program for text recognition, for instance ocrmypdf, and add the result"
+            f"has no text on its {len(passages)} pages, of which {scanned} are pictures (scans); "
+            + (f"no words were recognised in them ({tried})" if tried else "read their words with --ocr eng")
         )
     return (Edition(document_id, title, passages),)
 
@@ -85,18 +87,27 @@ def opened(content: bytes, fail: Fail) -> Iterator[Any]:
 
 
 def pages_of(document: Handle, fail: Fail) -> Iterator[Page]:
-    """The pages of an open document, one after the other."""
+    """The pages of an open document, one after the other. Words of pictures are recognised where that is asked for."""
     from pypdfium2 import PdfiumError, raw
 
-    for index in range(len(document)):
-        try:
-            page = document[index]
-        except PdfiumError:
-            fail(f"is damaged: page {index + 1} of {len(document)} cannot be loaded; fetch or copy it again")
-        try:
-            yield read_page(raw, page.raw, index + 1, _label(document, index))
-        finally:
-            page.close()
+    recogniser = Recogniser(allowed.get().ocr, fail) if allowed.get().ocr else None
+    try:
+        for index in range(len(document)):
+            try:
+                handle = document[index]
+            except PdfiumError:
+                fail(f"is damaged: page {index + 1} of {len(document)} cannot be loaded; fetch or copy it again")
+            try:
+                page = read_page(raw, handle.raw, index + 1, _label(document, index))
+                if recogniser and all(word.hidden for word in page.words):
+                    page.words += recogniser.read(raw, handle.raw, page)
+                    page.recognised = True
+                yield page
+            finally:
+                handle.close()
+    finally:
+        if recogniser:
+            recogniser.close()
 
 
 def laid_out(pages: Sequence[Page]) -> list[Laid]:
@@ -134,7 +145,7 @@ def passages_of(pages: Sequence[Laid], document_id: str) -> tuple[Passage, ...]:
     )
     writer = Writer(document_id, body, mend)
     for laid in pages:
-        writer.write(laid.page, page_items(laid, mend), laid.label)
+        writer.write(laid.page, page_items(laid, mend), laid.label, (RECOGNISED,) if laid.page.recognised else ())
     return tuple(writer.passages)
 
 

@@ -72,7 +72,8 @@ class Area(NamedTuple):
 
 @dataclass(slots=True)
 class Page:
-    """A page's content in the order of the file. ``label`` is the page number that the file gives it."""
+    """A page's content in the order of the file. ``label`` is the page number that the file gives it; ``recognised``:
+    its words were read off its picture."""
 
     number: int
     width: float
@@ -83,6 +84,7 @@ class Page:
     upright: list[Rule] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
     pictures: list[Area] = field(default_factory=list)
+    recognised: bool = False
 
     @property
     def pictured(self) -> float:

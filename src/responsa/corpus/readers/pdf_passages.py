@@ -16,6 +16,8 @@ from responsa.types import Box, Kind, Passage
 
 HIDDEN, SCANNED, NO_TEXT = "hidden", "scanned", "no text"
 """Flags of passages: words that cannot be seen; a page that is a picture; a page without words or picture."""
+RECOGNISED = "recognised"
+"""Flag of passages whose words were read off a picture and may be wrong."""
 PRINTED = "printed page "
 """Begins the flag with the page number that is printed on the page, where it is not the page's position."""
 
