@@ -32,7 +32,8 @@ LARGEST = 400_000  # bytes of a real file: a larger one is read too rarely
 OUTCOMES = ("read", "refused", "reader failed", "process ended", "too slow", "memory")
 _PIECES = (
     b"<", b">", b"&", b'"', b"</p>", b"<table>", b"<li>", b"<!--", b"]]>", b"(a)", b"1.1 ", b"\n\n", b"{", b"[",
-    b"\\u0000", b"</html>", b"endobj", b"stream\n", b" 0 R", b"<</Length 99999999>>", b"\xff\xfe", b"\x00", b"999999999999", b"-1",
+    b"\\u0000", b"</html>", b"endobj", b"stream\n", b" 0 R", b"<</Length 99999999>>", b"\xff\xfe", b"\x00",
+    b"999999999999", b"-1",
 )  # fmt: skip
 
 

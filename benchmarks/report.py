@@ -29,8 +29,8 @@ _INTRODUCTION = """# Benchmarks
 
 Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality`, `speed`, `retrieval`,
 `large`, `repass` or `fuzz` measures a part and keeps the rest. Times are medians of repeats, memory is the highest
-peak of resident memory, which counts the pages of mapped files that were touched. *Whole process* is from the start of a
-command to its end, the interpreter included, in a new process each time; the files are in the page cache of the
+peak of resident memory, which counts the pages of mapped files that were touched. *Whole process* is from the start
+of a command to its end, the interpreter included, in a new process each time; the files are in the page cache of the
 operating system.
 """
 
