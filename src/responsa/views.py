@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from responsa.answer.ground import Checked, Place
-from responsa.corpus.answers import CitationCheck, SavedAnswer
-from responsa.corpus.definitions import Definition
-from responsa.corpus.definitions import text_of as definition_text
-from responsa.corpus.diff import Difference
-from responsa.corpus.graph import CrossReference
-from responsa.corpus.intake import AddReport
-from responsa.corpus.library import DocumentState
-from responsa.corpus.verify import Finding
-from responsa.corpus.view import Corpus
-from responsa.evaluate.agreement import PairedComparison
-from responsa.evaluate.explain import Explanation, Match, Span
-from responsa.evaluate.ranking import RunScores, Summary
-from responsa.register import Duty, Measure
-from responsa.types import Answer, Passage, Ranking, Version
+if TYPE_CHECKING:  # each command loads what its own view is made of, and no more
+    from responsa.answer.ground import Checked, Place
+    from responsa.corpus.answers import CitationCheck, SavedAnswer
+    from responsa.corpus.definitions import Definition
+    from responsa.corpus.diff import Difference
+    from responsa.corpus.graph import CrossReference
+    from responsa.corpus.intake import AddReport
+    from responsa.corpus.library import DocumentState
+    from responsa.corpus.verify import Finding
+    from responsa.corpus.view import Corpus
+    from responsa.evaluate.agreement import PairedComparison
+    from responsa.evaluate.explain import Explanation, Match, Span
+    from responsa.evaluate.ranking import RunScores, Summary
+    from responsa.register import Duty, Measure
+    from responsa.types import Answer, Passage, Ranking, Version
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -224,6 +224,8 @@ def reference(value: CrossReference, corpus: Corpus) -> dict[str, Json]:
 
 def definition(value: Definition, corpus: Corpus) -> dict[str, Json]:
     """A defined term and the words that define it."""
+    from responsa.corpus.definitions import text_of
+
     found = corpus[value.passage_id]
     return {
         "term": value.term,
@@ -236,7 +238,7 @@ def definition(value: Definition, corpus: Corpus) -> dict[str, Json]:
         "end": value.end,
         "kind": value.kind,
         "scope": value.scope or None,
-        "text": definition_text(value, corpus),
+        "text": text_of(value, corpus),
     }
 
 

@@ -182,6 +182,7 @@ def show(
 
     with Library.open(context.obj) as library:
         corpus = _opened(library, as_of, digest)
+        doc = library.document_id(doc)
         version = corpus.version(doc)
         if version is None:
             known = [each.document_id for each in corpus.versions]

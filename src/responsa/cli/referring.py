@@ -49,6 +49,7 @@ def references(
 
     with Library.open(context.obj) as library:
         corpus = library.corpus(parse_date(as_of))
+        name = library.document_id(name)
         if name not in corpus and corpus.version(name) is None:
             known = [each.document_id for each in corpus.versions]
             hint = suggestion(name, known) if " " not in name else "; responsa show DOC lists the ids of a document"
@@ -166,7 +167,7 @@ def define(
 
 def diff(
     context: typer.Context,
-    doc: Annotated[str, typer.Argument(metavar="DOC", help="A document's id.")],
+    doc: Annotated[str, typer.Argument(metavar="DOC", help="A document's id or short name.")],
     old: Annotated[str, typer.Argument(metavar="OLD", help="A date (YYYY-MM-DD) or the start of a version's digest.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The same, of the version to compare with it.")],
     html: Annotated[
@@ -181,6 +182,7 @@ def diff(
     from responsa.corpus.library import Library
 
     with Library.open(context.obj) as library:
+        doc = library.document_id(doc)
         found = compare(library, doc, _version(library, doc, old), _version(library, doc, new))
     if html is not None:
         from responsa.render.differences import page

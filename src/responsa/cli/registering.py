@@ -42,7 +42,7 @@ class RegisterFormat(StrEnum):
 
 def obligations(
     context: typer.Context,
-    doc: Annotated[str, typer.Argument(metavar="DOC", help="A document's id.")],
+    doc: Annotated[str, typer.Argument(metavar="DOC", help="A document's id or short name.")],
     form: Annotated[
         RegisterFormat | None,
         typer.Option("--format", help="Write a spreadsheet, CSV or JSON; otherwise what the suffix of --out says."),
@@ -75,7 +75,7 @@ def obligations(
     if out:
         check_target(out)
     with Library.open(context.obj) as library, progress("Reading") as bar:
-        corpus = library.corpus(parse_date(as_of))
+        corpus, doc = library.corpus(parse_date(as_of)), library.document_id(doc)
         duties = list(register(corpus, doc, guidance=guidance, progress=bar))
         version = corpus.version(doc)
     assert version is not None  # register found it

@@ -97,6 +97,14 @@ class Library:
                 for row in self.db.execute(query)
             ]
 
+    def document_id(self, name: str) -> str:
+        """The id of the document with that id or short name: ``CRR`` of "CRR — Regulation (EU) No 575/2013". The name
+        itself where no document, or more than one, has it."""
+        with catalogue.storage_errors(self.folder):
+            titles = dict(self.db.execute("SELECT document_id, title FROM versions ORDER BY id"))
+        short = [each for each, title in titles.items() if title.partition(" — ")[0].casefold() == name.casefold()]
+        return short[0] if name not in titles and len(short) == 1 else name
+
 
 @contextlib.contextmanager
 def writer(folder: Path, wait: float = 10.0, waiting: Callable[[], None] | None = None) -> Iterator[sqlite3.Connection]:
