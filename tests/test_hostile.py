@@ -160,6 +160,13 @@ def test_readers_bear_any_bytes(content, name):
         survives(name, content)
 
 
+@pytest.mark.parametrize("sign", ["\x01", "\x1f", "\x7f", "\ufffe"])
+def test_control_characters_beside_what_is_taken_out_break_no_page(sign):
+    """Found by fuzzing: lxml reads them, and fails where they are written."""
+    page = VALID["pra.html"].decode().replace("</span>", f"</span>words{sign}here").replace("</p>", f"</p>a{sign}b")
+    assert readers.read_bytes(page.encode(), "pra.html")
+
+
 def test_the_files_that_are_changed_are_good_ones():
     for name, content in VALID.items():
         if Path(name).suffix in readers.SUFFIXES:

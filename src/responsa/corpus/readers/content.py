@@ -1,17 +1,22 @@
-"""What every reader checks: that a file's bytes are text, that a value can be stored, that an id can be used."""
+"""What every reader checks: that a file's bytes are text, that a value can be stored, that an id can be used; and how
+an element leaves its tree."""
 
 from __future__ import annotations
 
 import codecs
 import re
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from responsa.corpus.structure import is_blank
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 Fail = Callable[[str], NoReturn]
 """Raises the `ReadError` of a file: the message starts with the file's path."""
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _NOT_IN_IDS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _ENCODED_OTHERWISE = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -73,3 +78,19 @@ def usable(value: str, where: str, fail: Fail) -> str:
 
 def shown(value: str) -> str:
     return repr(value if len(value) <= 60 else f"{value[:57]}...")
+
+
+def drop(element: _Element) -> None:
+    """Take an element out of its tree; the words behind it stay. The root stays too.
+
+    Control characters, which damaged pages have, become spaces: lxml reads them but writes none.
+    """
+    parent, before = element.getparent(), element.getprevious()
+    if parent is None:
+        return
+    if element.tail and before is not None:
+        before.tail = _CONTROL.sub(" ", (before.tail or "") + element.tail)
+    elif element.tail:
+        parent.text = _CONTROL.sub(" ", (parent.text or "") + element.tail)
+    element.tail = None
+    parent.remove(element)

@@ -12,7 +12,7 @@ from html.entities import html5
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from responsa.corpus.readers import eurlex, formex, page, pra
-from responsa.corpus.readers.content import Fail
+from responsa.corpus.readers.content import Fail, drop
 from responsa.types import Edition
 
 if TYPE_CHECKING:
@@ -166,12 +166,5 @@ def _checked(root: _Element, fail: Fail) -> _Element:
 def _replace(entity: _Element, text: str, fail: Fail) -> None:
     if not text:
         fail(f"uses the name &{entity.name}; that nobody defines; fetch the file again")
-    parent, before = entity.getparent(), entity.getprevious()
-    assert parent is not None
-    text += entity.tail or ""
-    if before is not None:
-        before.tail = (before.tail or "") + text
-    else:
-        parent.text = (parent.text or "") + text
-    entity.tail = None
-    parent.remove(entity)
+    entity.tail = text + (entity.tail or "")
+    drop(entity)

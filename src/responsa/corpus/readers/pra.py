@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from responsa.corpus.readers import page
 from responsa.corpus.readers.clauses import DELETED
-from responsa.corpus.readers.content import Fail
+from responsa.corpus.readers.content import Fail, drop
 from responsa.corpus.readers.eurlex_text import local_names
 from responsa.corpus.readers.hidden import Styles
 from responsa.corpus.readers.lines import Lines, without_marks
@@ -64,7 +64,7 @@ def read(root: _Element, stem: str, fail: Fail) -> tuple[Edition, ...]:  # noqa:
     reader.own = own[1] if own else ""
     for each in [each for kind in _FURNITURE for each in _having(content, kind)]:
         if "row-block__info" not in _classes(each):
-            _drop(each)
+            drop(each)
     start, end = _shown(root)
     since = [found for each in _having(content, "row-block__info") if (found := _dates(each)[0])]
     start = start or max(since, default=None)
@@ -120,9 +120,9 @@ class _Page:
         dates = _dates(info) if info is not None else (None, None)
         dated = tuple(f"{word}:{each}" for word, each in zip(("from", "until"), dates, strict=True) if each)
         if info is not None:
-            _drop(info)
+            drop(info)
         for mark in list(_having(block, "rule-number")):
-            _drop(mark)
+            drop(mark)
         path = (
             self.title,
             *([f"{chapter.number.removeprefix('Chapter ')} {chapter.title}".strip()] if chapter else []),
@@ -270,17 +270,3 @@ def _classes(element: _Element) -> frozenset[str]:
 def _having(element: _Element, kind: str) -> Iterator[_Element]:
     """The elements within that are of a class, in order."""
     return (each for each in element.iter("*") if each is not element and kind in _classes(each))
-
-
-def _drop(element: _Element) -> None:
-    """Take an element out of its tree; the words behind it stay."""
-    parent, before = element.getparent(), element.getprevious()
-    if parent is None:
-        return
-    if element.tail:
-        if before is not None:
-            before.tail = (before.tail or "") + element.tail
-        else:
-            parent.text = (parent.text or "") + element.tail
-    element.tail = None
-    parent.remove(element)

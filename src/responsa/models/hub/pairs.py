@@ -12,8 +12,9 @@ import numpy as np
 from responsa.errors import ModelError, suggestion
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
-from responsa.models.hub.int8 import check_device, in_8_bits
+from responsa.models.hub.int8 import BATCH, check_device, in_8_bits
 from responsa.models.hub.source import Source, above_zero, library, named
+from responsa.models.hub.spans import narrow
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -70,7 +71,7 @@ class HubPairScorer:
 
         found = model.predict(
             [(readable(one), readable(other)) for one, other in pairs],
-            batch_size=self.batch,
+            batch_size=min(self.batch, BATCH) if self.int8 else self.batch,
             show_progress_bar=False,
             activation_fn=torch.nn.Identity(),
             convert_to_numpy=True,
@@ -107,6 +108,7 @@ def _open(source: Source, fingerprint: str, max_tokens: int | None, device: str,
             local_files_only=local,
             trust_remote_code=source.trust_remote_code,
         )
+        narrow(model.model if hasattr(model, "model") else model)
         if int8:
             in_8_bits(model, source.model)
         return model

@@ -13,8 +13,9 @@ import numpy as np
 from responsa.errors import MissingDependency
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
-from responsa.models.hub.int8 import check_device, in_8_bits
+from responsa.models.hub.int8 import BATCH, check_device, in_8_bits
 from responsa.models.hub.source import Source, above_zero, named
+from responsa.models.hub.spans import narrow
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -66,8 +67,9 @@ class HubTextScorer:
         rows = tokenizer([readable(text) for text in texts], **told)["input_ids"] if texts else []
         order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
         scores = np.zeros((len(texts), int(model.config.num_labels)), dtype=np.float32)
-        for start in range(0, len(order), self.batch):
-            places = order[start : start + self.batch]
+        batch = min(self.batch, BATCH) if self.int8 else self.batch
+        for start in range(0, len(order), batch):
+            places = order[start : start + batch]
             padded = tokenizer([readable(texts[place]) for place in places], padding=True, return_tensors="pt", **told)
             with torch.inference_mode():
                 scores[places] = model(**padded.to(model.device)).logits.float().cpu().numpy()
@@ -109,6 +111,7 @@ def _open(source: Source, fingerprint: str, device: str, int8: bool) -> tuple[Pr
         tokenizer = transformers.AutoTokenizer.from_pretrained(source.reference, **told)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(source.reference, **told)
         net = model.float().to(place).eval()
+        narrow(net)
         if int8:
             in_8_bits(net, source.model)
         return tokenizer, net
