@@ -37,6 +37,7 @@ Progress = Callable[[int, int, str], None]
 Pair = tuple[str, str]
 
 _GROUP = 100  # questions whose sentences go to the models together
+_ROUND = 8  # pairs that are worth a run of the model together
 _PAIRS = 4096  # pairs of sentences between two reports of progress
 
 
@@ -302,8 +303,8 @@ def _covers(tasks: Sequence[tuple[list[str], list[str]]], judge: Judge) -> list[
     """For each (answer sentences, obligations) the probability that the sentence entails the obligation, shape
     (sentences, obligations), and whether that was asked.
 
-    The sentences that share most words with an obligation are asked first, twice as many in each round, those of all
-    questions together. Once one covers it, its other sentences are not asked and stay 0.
+    The sentences that share most words with an obligation are asked first, one in each round, those of all questions
+    together; several where few obligations are left. Once one covers it, its other sentences are not asked and stay 0.
     """
     tables = [np.zeros((len(answers), len(obligations))) for answers, obligations in tasks]
     known = [np.zeros(table.shape, dtype=np.bool_) for table in tables]
@@ -327,7 +328,8 @@ def _covers(tasks: Sequence[tuple[list[str], list[str]]], judge: Judge) -> list[
             open_places, _asked(judge, asked, lambda _done, _total: None), strict=True
         ):
             tables[task][row, column], known[task][row, column] = found[0], True
-        first, size = first + size, size * 2
+        left = sum(int((table.max(axis=0, initial=0.0) <= THRESHOLD).sum()) for table in tables)
+        first, size = first + size, max(1, _ROUND // max(1, left))
 
 
 def _told(part: Parts, made: Components, covered_count: int) -> AnswerScore:
