@@ -66,6 +66,8 @@ def sample_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library
 
 _ON_LOOPBACK = (
     "test_fetch.py",
+    "test_judged_cli.py",
+    "test_listwise_cli.py",
     "test_models_http.py",
     "test_models_hub.py",
     "test_models_load.py",

@@ -105,3 +105,25 @@ def test_weights_are_a_file_or_ship(tmp_path):
     other.write_text(json.dumps(table | {"spread": [1.0] * columns, "weights": [2.0] * columns}))
     assert identity(Need("Features", "weights", str(other))) != first
     assert "no such weights in the package" in missing(Need("Features", "weights", "no-such"))
+
+
+def reranking(model):
+    made = recipe.parse({"retrieve": {"kind": "bm25"}, "rerank": {"kind": "listwise", "model": model}}, "x", "x")
+    (need,) = needs.needs(made.retrieve)
+    return need
+
+
+def test_a_language_model(monkeypatch):
+    pytest.importorskip("pydantic_ai", reason="needs responsa[llm]")
+    for name in ("RESPONSA_CHAT_MODEL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    assert reranking("") == Need("Listwise", "model", "")
+    assert "RESPONSA_CHAT_MODEL" in missing(reranking(""))
+    assert "OPENAI_API_KEY" in missing(reranking("openai:gpt-4o"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    assert missing(reranking("openai:gpt-4o")) == ""
+    monkeypatch.setenv("RESPONSA_CHAT_MODEL", "http://127.0.0.1:9/v1#local?temperature=0.5")
+    assert missing(reranking("")) == ""
+    assert identity(reranking("")) == "http://127.0.0.1:9/v1#local?temperature=0.5"
+    with pytest.raises(InputError, match="unknown scheme"):
+        missing(reranking("nosuch:model"))

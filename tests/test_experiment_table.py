@@ -18,7 +18,7 @@ from responsa.experiment.table import MEASURES, Row, gather, has_fold, of_fold, 
 from responsa.retrieval import RERANKERS, RETRIEVERS, Hybrid
 from responsa.retrieval.fuse import Linear
 
-PAPERS = recipe.shipped("recipes/papers")
+PAPERS = [name for name in recipe.shipped("recipes/papers") if "answer" not in recipe.read(name)]
 
 
 def tables():

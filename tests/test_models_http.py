@@ -14,7 +14,7 @@ import pytest
 from responsa import pacing
 from responsa.cache import Cache
 from responsa.errors import InputError, MissingDependency, ModelError, ResponsaError
-from responsa.models import tokens
+from responsa.models import keys, tokens
 from responsa.models.http import (
     CachedEncoder,
     CachedScorer,
@@ -439,7 +439,7 @@ def test_a_pause_holds_every_thread(server, moment):
     service = Service(server.url, clock=moment.clock())
     server.faults("429:10")
     HttpEncoder(service, "m").encode(["a"], "query")
-    service._hold(5)
+    service._pace.hold(5)
     HttpReranker(service, "m").score([("a", "b")])
     assert moment.slept == [10.0, 5.0]
 
@@ -551,7 +551,7 @@ def test_a_key_in_the_wrong_place_is_not_repeated():
 
 
 def test_what_a_server_says_is_shown_in_one_short_line(make, server, monkeypatch):
-    shown = service_module._shown
+    shown = keys.shown
     assert shown("a\n\x1b[31mred\x00  b", "") == "a [31mred b"
     assert len(shown("x" * 999, "")) == 200
     assert KEY[:8] not in shown(f"you sent {KEY[:9]}...", KEY)
@@ -560,7 +560,7 @@ def test_what_a_server_says_is_shown_in_one_short_line(make, server, monkeypatch
         (b'{"error": {"message": "m"}}', "m"), (b'{"error": "e"}', "e"), (b'{"detail": "d"}', "d"),
         (b'{"detail": [1]}', '{"detail": [1]}'), (b"\xff", "\ufffd"), (b"[" * 100_000, "[" * 100_000),
     ]:  # fmt: skip
-        assert service_module._message(raw) == expected
+        assert keys.message(raw) == expected
 
 
 # --- settings --------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""How long to wait before a server is asked again."""
+"""When a server is asked: limits per minute, and how long to wait before it is asked again."""
 
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,32 @@ class Clock:
     wall: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
+
+
+class Pace:
+    """The turns of requests that share limits per minute (None: no limit). Safe for threads."""
+
+    def __init__(self, requests_per_minute: float | None, tokens_per_minute: float | None, clock: Clock) -> None:
+        self._requests, self._tokens, self._clock = requests_per_minute, tokens_per_minute, clock
+        self._lock = threading.Lock()
+        self._free_at = 0.0
+
+    def turn(self, tokens: int) -> None:
+        """Wait until the limits allow a request of that many tokens."""
+        now = self._clock.monotonic()
+        gap = 60.0 / self._requests if self._requests else 0.0
+        if self._tokens:
+            gap = max(gap, tokens * 60.0 / self._tokens)
+        with self._lock:
+            start = max(now, self._free_at)
+            self._free_at = start + gap
+        if start > now:
+            self._clock.sleep(start - now)
+
+    def hold(self, seconds: float) -> None:
+        """Let no thread begin a request for so long: a server that is too busy for one is so for all."""
+        with self._lock:
+            self._free_at = max(self._free_at, self._clock.monotonic() + seconds)
 
 
 def pause(attempt: int, clock: Clock) -> float:

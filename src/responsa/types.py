@@ -220,7 +220,8 @@ class Answer:
     """A drafted answer. ``confidence`` (0 to 1) is how likely the library answers the question at all.
 
     Where ``abstained``, ``text`` says so, there are no sentences, and ``ranking`` holds the nearest passages.
-    ``trace`` has the requests to a language model, in the order sent; none where no model wrote it.
+    ``trace`` has the requests to a language model, in the order sent; none where no model wrote it. ``notes`` say what
+    its reader should know of how it was made: passages left out, citations dropped, requests that failed.
     """
 
     query: Query
@@ -230,6 +231,7 @@ class Answer:
     confidence: float
     abstained: bool = False
     trace: tuple[Call, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

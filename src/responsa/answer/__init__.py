@@ -7,8 +7,13 @@ from typing import Protocol
 from responsa.analysis import Idf
 from responsa.answer.abstain import TermCoverage
 from responsa.answer.extractive import Extractive
+from responsa.answer.generators.concatenated import Loc, Noc
+from responsa.answer.generators.inquiry import FewShot, MultiStep, ZeroShot
+from responsa.answer.generators.passages import Obligations, Passages
+from responsa.answer.generators.vrr import Vrr
 from responsa.answer.ground import EntailmentCheck
 from responsa.answer.select import ThresholdDrop
+from responsa.answer.verified import Verified
 from responsa.corpus.view import Corpus
 from responsa.types import Answer, Query, Ranking, Scale
 
@@ -39,5 +44,16 @@ class Answerer(Protocol):
 
 SELECTORS: dict[str, type[Selector]] = {"threshold-drop": ThresholdDrop}
 ABSTAINERS: dict[str, type[Abstainer]] = {"term-coverage": TermCoverage}
-ANSWERERS: dict[str, type[Answerer]] = {"extractive": Extractive}
+ANSWERERS: dict[str, type[Answerer]] = {
+    "extractive": Extractive,
+    "zero-shot": ZeroShot,
+    "few-shot": FewShot,
+    "passages": Passages,
+    "obligations": Obligations,
+    "noc": Noc,
+    "loc": Loc,
+    "vrr": Vrr,
+    "multi-step": MultiStep,
+    "verified": Verified,
+}
 CHECKERS: dict[str, type[EntailmentCheck]] = {"entailment": EntailmentCheck}

@@ -10,9 +10,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from responsa.errors import NotFound
-from responsa.models.load import load_encoder, load_late, load_reranker, load_sparse
+from responsa.answer.generators.base import Generator
+from responsa.errors import InputError, MissingDependency, ModelError, NotFound
+from responsa.models.chat import ChatModel
+from responsa.models.chat.load import load_chat
+from responsa.models.load import load_encoder, load_late, load_pairs, load_reranker, load_sparse
 from responsa.models.options import split
+from responsa.models.texts import load_texts
+from responsa.obligations import OBLIGATION_DETECTORS
 from responsa.retrieval import Retriever
 from responsa.retrieval.hybrid import Hybrid
 from responsa.retrieval.learned import read_weights
@@ -26,6 +31,8 @@ _LIBRARIES = {
     "pylate": (("pylate",), "late"),
 }
 _FIELDS = ("encoder", "model", "path", "weights")
+_ANSWERING = ("examples", "obligations", "verifier_nli", "verifier_coverage", "verifier_obligations")
+_CHAT = "Listwise"  # the stage whose model is a language model, that of the environment where it names none
 
 
 class _Named(Protocol):
@@ -51,12 +58,23 @@ def needs(retriever: Retriever) -> list[Need]:
     return list(dict.fromkeys(need for stage in stages for need in _of(stage)))
 
 
+def answer_needs(stage: object) -> list[Need]:
+    """The models and files of the stage that answers; of a generator its language model first, under ``chat``."""
+    found = [Need(type(stage).__name__, "chat", stage.model)] if isinstance(stage, Generator) else []
+    for each in fields(stage) if is_dataclass(stage) else ():
+        value = getattr(stage, each.name)
+        if each.name in _ANSWERING and value and value not in OBLIGATION_DETECTORS:
+            found.append(Need(type(stage).__name__, each.name, value))
+    return list(dict.fromkeys(found))
+
+
 def _of(stage: object) -> Iterator[Need]:
     if not is_dataclass(stage):
         return
     for each in fields(stage):
         value = getattr(stage, each.name)
-        if each.name in _FIELDS and isinstance(value, str) and value:
+        wanted = value or (each.name == "model" and type(stage).__name__ == _CHAT)
+        if each.name in _FIELDS and isinstance(value, str) and wanted:
             yield Need(type(stage).__name__, each.name, value)
 
 
@@ -65,7 +83,9 @@ def missing(need: Need) -> str:
 
     InputError for a name that no model can have.
     """
-    if need.field == "path":
+    if need.stage == _CHAT or need.field == "chat":
+        return _chat(need.name)
+    if need.field in ("path", "examples"):
         return _file(need.name)
     if need.field == "weights":
         return _file(need.name) if need.name.endswith(".json") else _not_found(lambda: read_weights(need.name))
@@ -89,6 +109,22 @@ def missing(need: Need) -> str:
     return _not_found(lambda: _load(need))
 
 
+def _chat(name: str) -> str:
+    """Why a language model cannot be asked: none is named, no library, no key. Whether it answers is not tried."""
+    try:
+        model = load_chat(name)
+        wire = getattr(getattr(model, "inner", model), "wire", None)
+        if wire is not None:
+            wire.prepare()
+    except (ModelError, MissingDependency) as error:
+        return str(error)
+    except InputError as error:
+        if name:
+            raise
+        return str(error)
+    return ""
+
+
 def _not_found(load: Callable[[], object]) -> str:
     try:
         load()
@@ -102,14 +138,18 @@ def identity(need: Need) -> str:
     file."""
     if need.field == "weights":
         return f"weights@{digest(read_weights(need.name).text())[:12]}"
-    if need.field != "path":
+    if need.field not in ("path", "examples"):
         return _load(need).name
     with Path(need.name).open("rb") as file:
         return f"{Path(need.name).name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
 
 
-def _load(need: Need) -> _Named:
+def _load(need: Need) -> _Named | ChatModel:
     """The model; its weights are read at its first use."""
+    if need.stage == _CHAT or need.field == "chat":
+        return load_chat(need.name)
+    if need.field in _ANSWERING:
+        return load_texts(need.name) if "obligations" in need.field else load_pairs(need.name)
     if need.field == "model":
         return load_reranker(need.name)
     load = _LOADERS.get(need.stage, load_encoder)

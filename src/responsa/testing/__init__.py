@@ -17,10 +17,12 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from responsa.testing.cellar import CellarServer
+from responsa.testing.completions import ChatServer
+from responsa.testing.replies import Asked
 from responsa.testing.serving import HIDDEN, SECRET_HEADERS, Reply, Request, Scripted
 from responsa.text import words
 
-__all__ = ["FAULTS", "HIDDEN", "CellarServer", "LocalServer", "Request", "embed", "relevance"]
+__all__ = ["FAULTS", "HIDDEN", "Asked", "CellarServer", "ChatServer", "LocalServer", "Request", "embed", "relevance"]
 
 Json = dict[str, object]
 

@@ -39,15 +39,18 @@ class Reply:
 
 
 class Scripted:
-    """Serves from entering the ``with`` block to leaving it, requests in parallel. ``faults`` are the words known."""
+    """Serves from entering the ``with`` block to leaving it, requests in parallel.
 
-    def __init__(self, faults: Mapping[str, str]) -> None:
+    ``faults`` are the words known; ``port`` 0 is a free one.
+    """
+
+    def __init__(self, faults: Mapping[str, str], port: int = 0) -> None:
         self._known = faults
         self._script: deque[tuple[str, str]] = deque()
         self._requests: list[Request] = []
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._server = _Server(self)
+        self._server = _Server(self, port)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -120,11 +123,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 64
 
-    def __init__(self, owner: Scripted) -> None:
+    def __init__(self, owner: Scripted, port: int) -> None:
         self.owner = owner
         self._open: set[socket.socket] = set()
         self._guard = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
 
     def server_bind(self) -> None:
         """Without the look-up of the host's name, which can take seconds."""

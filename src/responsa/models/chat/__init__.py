@@ -39,13 +39,15 @@ class Settings:
 class Chat:
     """A request. ``purpose`` names the prompt's work in traces ("answer", "judge") and never reaches the model.
 
-    ``repetition`` tells requests that are the same on purpose apart: a sample each, also in the cache.
+    ``repetition`` tells requests that are the same on purpose apart: a sample each, also in the cache. ``attempts``
+    is how often it may be sent at most, where that is less than the model's own limit.
     """
 
     messages: tuple[Message, ...]
     settings: Settings = field(default=Settings())
     purpose: str = ""
     repetition: int = 0
+    attempts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from responsa.errors import ModelError
 from responsa.models.chat import Chat, ChatFailed, Progress, Reply
-from responsa.text import digest
-from responsa.types import Call
+from responsa.models.chat.calls import begun
 
 
 @dataclass(frozen=True)
@@ -25,16 +24,8 @@ class ScriptedChat:
 
     def reply(self, chat: Chat) -> Reply:
         self.asked.append(chat)
-        words = [[message.role, message.text] for message in chat.messages]
         tokens = sum(len(message.text) for message in chat.messages) // 4
-        call = Call(
-            chat.purpose,
-            self.name,
-            digest([words, str(chat.settings)]),
-            chat.settings.seed,
-            chat.repetition,
-            tokens_in=tokens,
-        )
+        call = replace(begun(chat, self.name, attempts=1), tokens_in=tokens)
         try:
             text = self.answer(chat)
         except ModelError as error:

@@ -7,8 +7,6 @@ outside of ``except`` blocks: an exception of the HTTP library holds the request
 from __future__ import annotations
 
 import json
-import os
-import re
 import ssl
 import threading
 import time
@@ -20,7 +18,8 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from responsa.errors import InputError, MissingDependency, ModelError
-from responsa.pacing import Clock, pause, retry_after
+from responsa.models import keys
+from responsa.pacing import Clock, Pace, pause, retry_after
 
 if TYPE_CHECKING:
     import httpx
@@ -29,11 +28,8 @@ T = TypeVar("T")
 Item = TypeVar("Item")
 Progress = Callable[[int, int], None]
 
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _LARGEST = 256 << 20  # bytes of a reply; 2,048 vectors of 3,072 numbers are about 130 MB of JSON
-_SHOWN = 200  # characters of a server's message
-_LEAK = 8  # this many characters of the key in a message, and the message is not shown
 
 
 @dataclass(frozen=True)
@@ -46,12 +42,11 @@ class _Failure:
 
 
 class _State:
-    """What the requests of one service share: connections, and the time of the next request."""
+    """What the requests of one service share: connections."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.client: httpx.Client | None = None
-        self.free_at = 0.0
 
 
 @dataclass(frozen=True)
@@ -78,18 +73,20 @@ class Service:
     patience: float = 120.0
     clock: Clock = field(default=Clock(), repr=False, compare=False)
     _state: _State = field(default_factory=_State, init=False, repr=False, compare=False)
+    _pace: Pace = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_url(self.url)
+        keys.check_url(self.url)
         object.__setattr__(self, "url", self.url.rstrip("/"))
-        if not _VARIABLE.fullmatch(self.key):
-            raise InputError("key: give the name of an environment variable such as VOYAGE_API_KEY, not the key itself")
+        keys.check_variable(self.key)
         for name in ("batch_texts", "batch_tokens", "threads", "attempts", "timeout", "patience"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
         for name in ("requests_per_minute", "tokens_per_minute"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise InputError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
+        pace = Pace(self.requests_per_minute, self.tokens_per_minute, self.clock)
+        object.__setattr__(self, "_pace", pace)
 
     def ask(self, path: str, payload: object, tokens: int, read: Callable[[object], T]) -> T:
         """POST the payload and return what ``read`` makes of the reply's JSON.
@@ -101,14 +98,14 @@ class Service:
         attempt = 0
         while True:
             attempt += 1
-            self._take_turn(tokens)
+            self._pace.turn(tokens)
             outcome = self._attempt(path, body, read)
             if not isinstance(outcome, _Failure):
                 return outcome
             if not outcome.again or attempt >= self.attempts:
                 tried = f" (tried {attempt} times)" if attempt > 1 else ""
                 raise ModelError(f"{self.url}{path}: {outcome.message}{tried}")
-            self._hold(pause(attempt, self.clock) if outcome.wait is None else outcome.wait)
+            self._pace.hold(pause(attempt, self.clock) if outcome.wait is None else outcome.wait)
 
     def map(self, work: Callable[[Item], T], items: Sequence[Item], progress: Progress | None = None) -> list[T]:
         """``work`` on each item, ``threads`` at a time; the results in order. The first error ends it."""
@@ -130,23 +127,6 @@ class Service:
                 pool.shutdown(wait=False, cancel_futures=True)
         return [future.result() for future in futures]
 
-    def _take_turn(self, tokens: int) -> None:
-        """Wait until the limits per minute allow a request of that many tokens."""
-        state, now = self._state, self.clock.monotonic()
-        gap = 60.0 / self.requests_per_minute if self.requests_per_minute else 0.0
-        if self.tokens_per_minute:
-            gap = max(gap, tokens * 60.0 / self.tokens_per_minute)
-        with state.lock:
-            start = max(now, state.free_at)
-            state.free_at = start + gap
-        if start > now:
-            self.clock.sleep(start - now)
-
-    def _hold(self, seconds: float) -> None:
-        """Let no thread begin a request for so long: a server that is too busy for one is so for all."""
-        with self._state.lock:
-            self._state.free_at = max(self._state.free_at, self.clock.monotonic() + seconds)
-
     def _attempt(self, path: str, body: bytes, read: Callable[[object], T]) -> T | _Failure:
         client, secret = self._client(), self._secret()
         import httpx
@@ -156,7 +136,7 @@ class Service:
         except httpx.TimeoutException:
             return _Failure(f"no answer within {self.timeout:g} seconds", again=True)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            reason = _shown(str(error), secret) or type(error).__name__
+            reason = keys.shown(str(error), secret) or type(error).__name__
             return _Failure(
                 f"the connection failed: {reason}; is the server running, is the address right?", again=True
             )
@@ -166,7 +146,7 @@ class Service:
             return read(json.loads(content))
         except (ValueError, RecursionError) as error:
             reason = "not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
-            return _Failure(f"the reply cannot be used: {_shown(reason, secret)}", again=True)
+            return _Failure(f"the reply cannot be used: {keys.shown(reason, secret)}", again=True)
 
     def _post(self, client: httpx.Client, path: str, body: bytes, secret: str) -> tuple[httpx.Response, bytes]:
         """The response and its body. The time-out holds for the whole, not for each piece that arrives."""
@@ -187,7 +167,7 @@ class Service:
 
     def _refusal(self, response: httpx.Response, content: bytes, secret: str) -> _Failure:
         status = response.status_code
-        message = _shown(_message(content), secret)
+        message = keys.shown(keys.message(content), secret)
         told = f"status {status}" + (f": {message}" if message else "")
         if status in (408, 429) or status >= 500:
             wait = retry_after(response.headers.get("Retry-After"), self.clock)
@@ -205,12 +185,7 @@ class Service:
 
     def _secret(self) -> str:
         """The key; empty where there is none and none is needed."""
-        value = os.environ.get(self.key, "").strip()
-        if not value and self.key_required:
-            raise ModelError(f"{self.url} needs a key; set the environment variable {self.key} to yours")
-        if not value.isascii() or not value.isprintable() or " " in value:
-            raise ModelError(f"the environment variable {self.key} holds no key: keys have no spaces or odd characters")
-        return value
+        return keys.secret(self.key, self.url, self.key_required)
 
     def _client(self) -> httpx.Client:
         """The connections, made at the first request and closed with the service."""
@@ -233,42 +208,3 @@ class Service:
                 )
                 weakref.finalize(state, state.client.close)
             return state.client
-
-
-def _check_url(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        usable = usable and url.isprintable() and " " not in url
-    except ValueError:
-        raise InputError("url: not an address such as https://api.voyageai.com/v1") from None
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise InputError(
-            "url: give the bare address; a key or password belongs in the environment variable `key` names"
-        )
-    if not usable:
-        raise InputError(f"url: expected an address such as https://api.voyageai.com/v1, got {url!r}")
-
-
-def _message(content: bytes) -> str:
-    """What the server says went wrong, wherever it puts it."""
-    text = content.decode("utf-8", "replace")
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    for name in ("error", "detail", "message"):
-        if isinstance(value, dict) and name in value:
-            value = value[name]
-    return value if isinstance(value, str) else text
-
-
-def _shown(text: str, secret: str) -> str:
-    """The text as it may be shown: in one line, short, and not at all where it repeats the key or a part."""
-    if secret:
-        lowered, key = text.lower(), secret.lower()
-        parts = {key[start : start + _LEAK] for start in range(max(1, len(key) - _LEAK + 1))}
-        if any(part in lowered for part in parts):
-            return "(its message repeats the key and is left out)"
-    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

@@ -1,0 +1,283 @@
+"""Whether what a sentence cites supports it: found word for word, or held by rules and by a model of entailment."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from responsa.answer import verified_words as lex
+from responsa.answer.generators.sources import Source
+from responsa.answer.ground import Judge, Pair
+from responsa.answer.verified_guards import against
+from responsa.answer.verified_units import Cited, Unit
+from responsa.answer.verified_injected import addressed
+from responsa.corpus.tree import lead_ins
+from responsa.corpus.view import Corpus
+from responsa.text import normalise, sentences, tidy
+
+# The logistic function that weighs what the guards leave: fitted on the even cases of tests/data/verified_cases.jsonl
+# and on their supported sentences given to passages of other cases (benchmarks/verified.py --fit), signs held to sense.
+BIAS = -2.51
+ENTAILED, CONTRADICTED, HELD, HELD_AT_ONCE, NEW = 0.80, -1.46, 1.85, 2.25, -0.40
+LEAST = 0.3  # a sentence with less is unsupported
+
+_TOKEN = re.compile(r"[^\W_]+(?:[.,](?=\d)\d+)*")
+_ITEM = re.compile(r"^[ \t\u200e]*(?:\((?:[a-z]{1,4}|\d{1,3})\)|[-–•*]|\d{1,2}[.)])\s", re.MULTILINE)
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\.\.\.|…)\s*")
+_NEAR = 0.9  # the share of words that a quote has in common with the place it is of
+_IDLE = 0.25  # a passage that holds less of a sentence's words is not what it rests on
+_MOST_NEW = 4
+
+
+class Evidence(NamedTuple):
+    """Words of a passage given as support; ``quote`` may be empty."""
+
+    source: Source
+    quote: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence and what it cites. ``unknown`` are citations of what was not given, as written."""
+
+    text: str
+    evidence: tuple[Evidence, ...]
+    unknown: tuple[str, ...] = ()
+
+
+class Span(NamedTuple):
+    """Characters of the stored text of a passage."""
+
+    source: Source
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``score`` from 0 to 1; ``reasons`` why the sentence is not supported, none where it is. ``spans`` are what it
+    rests on."""
+
+    score: float
+    reasons: tuple[str, ...]
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def supported(self) -> bool:
+        """Whether it may be said."""
+        return not self.reasons
+
+
+def check(claims: Sequence[Claim], corpus: Corpus, judge: Judge) -> list[Verdict]:
+    """A verdict on each claim, in order. The judge is asked once, for all of them together."""
+    reader = Reader(corpus)
+    plain = [_by_rules(claim, reader) for claim in claims]
+    pairs = dict.fromkeys(
+        pair for claim, verdict in zip(claims, plain, strict=True) if verdict is None for pair in _pairs(claim, reader)
+    )
+    known = dict(zip(pairs, judge(list(pairs)).tolist(), strict=True)) if pairs else {}
+    return [
+        _by_model(claim, reader, known) if verdict is None else verdict
+        for claim, verdict in zip(claims, plain, strict=True)
+    ]
+
+
+class Reader:
+    """The units of passages, each read once."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._units: dict[str, list[Unit]] = {}
+        self._leads: dict[str, str] = {}
+
+    def units(self, source: Source) -> list[Unit]:
+        """The sentences of a passage, its lists item by item, with the lead-ins they depend on."""
+        name = source.passage.id
+        if name not in self._units:
+            text = source.passage.text
+            lead = self.lead(source)
+            self._units[name] = [
+                Unit(name, start, end, tidy(f"{lead} {before} {text[start:end]}"))
+                for before, start, end in _pieces(text)
+                if any(map(str.isalpha, text[start:end])) and not addressed(text[start:end])
+            ]
+        return self._units[name]
+
+    def lead(self, source: Source) -> str:
+        """The last sentences of the lead-ins above a list item, outermost first."""
+        name = source.passage.id
+        if name not in self._leads:
+            above = [each.text for each in lead_ins(source.passage, self.corpus)]
+            self._leads[name] = " ".join(tidy(text[slice(*sentences(text)[-1])]) for text in above if text.strip())
+        return self._leads[name]
+
+    def cited(self, claim: Claim) -> Cited:
+        """What a claim cites."""
+        sources = list({each.source.passage.id: each.source for each in claim.evidence}.values())
+        around = " ".join(f"{source.label} {source.passage.title} {source.passage.number}" for source in sources)
+        return Cited(tuple(unit for source in sources for unit in self.units(source)), around)
+
+
+def _pieces(text: str) -> Iterable[tuple[str, int, int]]:
+    """(lead-in, start, end) of each sentence; the items of a list one by one, with what stands before them."""
+    for start, end in sentences(text):
+        items = [match.start() for match in _ITEM.finditer(text, start, end) if match.start() > start]
+        if not items or not text[start : items[0]].rstrip().endswith((":", "-", "—", "–")):
+            yield "", start, end
+            continue
+        for place, stop in zip(items, [*items[1:], end], strict=True):
+            yield text[start : items[0]], place, place + len(text[place:stop].rstrip())
+
+
+# --- quotes ----------------------------------------------------------------------------------------------
+
+
+def located(quote: str, text: str) -> tuple[int, int] | None:
+    """Where words stand in a text: the same words but for case, marks and blanks, or nearly the same, figures and
+    negations unchanged. Dots may stand for words left out."""
+    spans = [_found(piece, text) for piece in _ELLIPSIS.split(quote) if _TOKEN.search(piece)]
+    if not spans or None in spans:
+        return None
+    known = [span for span in spans if span]
+    if any(one[1] > other[0] for one, other in zip(known, known[1:], strict=False)):
+        return None
+    return known[0][0], known[-1][1]
+
+
+def _found(quote: str, text: str) -> tuple[int, int] | None:
+    wanted = [word.casefold() for word in _TOKEN.findall(normalise(quote))]
+    places = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
+    held = [normalise(word).casefold() for word, _, _ in places]
+    size = len(wanted)
+    for at in range(len(held) - size + 1):
+        if held[at] == wanted[0] and held[at : at + size] == wanted:
+            return _whole(text, places[at][1], places[at + size - 1][2])
+    if size < 6 or len(held) < size:
+        return None
+    best, place = 0, 0
+    count = Counter(wanted)
+    window = Counter(held[:size])
+    for at in range(len(held) - size + 1):
+        if at:
+            window[held[at - 1]] -= 1
+            window[held[at + size - 1]] += 1
+        shared = sum(min(times, window[word]) for word, times in count.items())
+        if shared > best:
+            best, place = shared, at
+    there = held[place : place + size]
+    if SequenceMatcher(None, wanted, there, autojunk=False).ratio() < _NEAR or _fixed(wanted) != _fixed(there):
+        return None
+    return _whole(text, places[place][1], places[place + size - 1][2])
+
+
+def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """With the mark that ends the words."""
+    return start, end + (1 if text[end : end + 1] in (".", ";", ")", "%") else 0)
+
+
+def _fixed(words: Sequence[str]) -> list[str]:
+    """What a quote may not change."""
+    return [word for word in words if word.isdigit() or word in _FIXED]
+
+
+_FIXED = frozenset("not no never must shall may should cannot unless except only all any before after".split())
+
+
+# --- verdicts --------------------------------------------------------------------------------------------
+
+
+def _by_rules(claim: Claim, reader: Reader) -> Verdict | None:
+    """The verdict where no model is needed."""
+    if not claim.evidence:
+        told = f"it cites {', '.join(claim.unknown)}, which was not given" if claim.unknown else "it cites nothing"
+        return Verdict(0.0, (told,))
+    if not lex.content(claim.text):
+        return Verdict(0.0, ("it says nothing that could be checked",))
+    for evidence in claim.evidence:
+        if evidence.quote and located(evidence.quote, _said(evidence.source, reader)) is None:
+            return Verdict(0.0, (f"the words quoted as support do not stand in {evidence.source.label}",))
+    words = [word.casefold() for word in _TOKEN.findall(normalise(claim.text))]
+    for evidence in claim.evidence:
+        for unit in reader.units(evidence.source):
+            if [word.casefold() for word in _TOKEN.findall(normalise(unit.text))] == words:
+                return Verdict(1.0, (), (Span(evidence.source, unit.start, unit.end),))
+    reasons = against(claim.text, reader.cited(claim))
+    return Verdict(0.0, tuple(reasons)) if reasons else None
+
+
+def _said(source: Source, reader: Reader) -> str:
+    return f"{source.passage.text}\n{reader.lead(source)}\n{source.label}\n{source.passage.title}"
+
+
+def _premises(claim: Claim, reader: Reader) -> list[str]:
+    """Each unit, the two that hold most together, and all."""
+    cited = reader.cited(claim)
+    words = lex.content(claim.text)
+    texts = [unit.text for unit in cited.units]
+    ranked = sorted(cited.units, key=lambda unit: -lex.share(words, unit.meanings))[:6]
+    found = [unit.text for unit in ranked]
+    if len(texts) > 1:
+        found.append(" ".join(unit.text for unit in sorted(ranked[:2], key=cited.units.index)))
+    if len(texts) > 2:
+        found.append(cited.text.replace("\n", " "))
+    return found
+
+
+def _pairs(claim: Claim, reader: Reader) -> list[Pair]:
+    return [(premise, claim.text) for premise in _premises(claim, reader)]
+
+
+def _by_model(claim: Claim, reader: Reader, known: dict[Pair, list[float]]) -> Verdict:
+    """The verdict where rules find nothing against a claim."""
+    cited = reader.cited(claim)
+    if not cited.units:
+        return Verdict(0.0, ("what it cites holds no text",))
+    pairs = _pairs(claim, reader)
+    words = lex.content(claim.text)
+    value = score(
+        max(known[pair][0] for pair in pairs),
+        known[pairs[0]][2],
+        lex.share(words, cited.meanings),
+        lex.share(words, cited.near(claim.text)[0].meanings),
+        len(set(words) - cited.meanings),
+    )
+    if value >= LEAST:
+        return Verdict(value, (), tuple(_spans(claim, words, reader)))
+    new = [word for word in dict.fromkeys(words) if word not in cited.meanings]
+    if known[pairs[0]][2] > 0.7:
+        return Verdict(value, ("the text cited seems to contradict it",))
+    told = f" (not in it: {', '.join(new[:5])})" if new else ""
+    return Verdict(value, (f"the text cited does not say this{told}",))
+
+
+def score(entailed: float, contradicted: float, held: float, at_once: float, new: int) -> float:
+    """The support, 0 to 1, of what the guards leave: the highest probability of entailment, that of contradiction by
+    the nearest unit, the shares of its words that all units and the nearest one hold, and how many words are new."""
+    value = BIAS + ENTAILED * entailed + CONTRADICTED * contradicted + HELD * held + HELD_AT_ONCE * at_once
+    return 1 / (1 + math.exp(-(value + NEW * min(new, _MOST_NEW))))
+
+
+def _spans(claim: Claim, words: tuple[str, ...], reader: Reader) -> list[Span]:
+    """What a supported claim rests on: of each passage the words quoted, or the units that hold its parts; passages
+    that hold next to nothing of it are left out."""
+    found: list[tuple[float, Span]] = []
+    for evidence in claim.evidence:
+        units = reader.units(evidence.source)
+        shares = [lex.share(words, unit.meanings) for unit in units]
+        place = located(evidence.quote, evidence.source.passage.text) if evidence.quote else None
+        if place:
+            found.append((max(shares, default=0.0), Span(evidence.source, *place)))
+            continue
+        for piece in lex.clauses(claim.text) or [claim.text]:
+            near = Cited(tuple(units)).near(piece)
+            if near and lex.content(piece):
+                share = lex.share(words, near[0].meanings)
+                found.append((share, Span(evidence.source, near[0].start, near[0].end)))
+    best = max((share for share, _ in found), default=0.0)
+    kept = [span for share, span in found if share >= min(_IDLE, best)]
+    return list(dict.fromkeys(kept))

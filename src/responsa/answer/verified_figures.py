@@ -1,0 +1,234 @@
+"""Guards on figures: numbers, time limits, amounts, bounds, and what they stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from responsa.answer import verified_words as lex
+from responsa.answer.verified_units import Cited
+from responsa.quantities import Quantity, number, quantities
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:[\s\u00a0]\d{3}(?!\d))*")
+_ORDINALS = {name: place for place, name in enumerate("second third fourth fifth sixth seventh eighth ninth tenth".split(), 2)}  # fmt: skip
+_WORDS = (
+    r"(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven|eight|nine))?|"
+    r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
+    r"nineteen|hundred|twice|half|dozen)"
+)
+_WORDED = re.compile(rf"\b{_WORDS}\b", re.IGNORECASE)
+_SPECIAL = {"twice": Decimal(2), "half": Decimal("0.5"), "dozen": Decimal(12)}
+_SMALL = "two three four five six seven eight nine ten eleven twelve".split()
+_LESS, _MORE = ("at most", "less than"), ("at least", "more than")
+
+
+_NEXT = re.compile(
+    r"\b(next|previous|preceding|last|first)\s(?:\w+\s)?(?:day|week|month|quarter|year|session|meeting|report)",
+    re.IGNORECASE,
+)
+_AS_NEXT = {
+    "next": "following",
+    "previous": "preceding|prior|last",
+    "preceding": "previous|prior|last",
+    "last": "final",
+}
+
+
+def _figure(each: Quantity) -> str:
+    """A quantity as it is compared: a duration is the same in a deadline and by itself."""
+    if each.kind in ("duration", "deadline", "frequency") and (each.iso or each.value is not None):
+        counted = f"{each.value.normalize()} {each.unit}" if each.value is not None and not each.iso else each.iso
+        return counted or each.unit
+    if each.value is not None:
+        return f"{each.value.normalize()} {each.unit}"
+    return each.iso or ("" if each.kind in ("deadline", "frequency") else each.unit)
+
+
+def _figures(text: str) -> list[tuple[Quantity, str]]:
+    return [(each, _figure(each)) for each in quantities(text) if _figure(each)]
+
+
+def _numbers(text: str, but: Sequence[Quantity] = ()) -> set[Decimal]:
+    """Every number of a text in digits or words, those of the quantities left out."""
+    inside = [(each.start, each.anchor[0] if each.anchor else each.end) for each in but]
+    found = set()
+    for match in [*_NUMBER.finditer(text), *_WORDED.finditer(text)]:
+        if not any(start <= match.start() < end for start, end in inside):
+            word = match[0].lower()
+            found.add(_SPECIAL[word] if word in _SPECIAL else _value(word))
+    return found | {Decimal(place) for name, place in _ORDINALS.items() if re.search(rf"\b{name}\b", text, re.I)}
+
+
+def _value(word: str) -> Decimal:
+    try:
+        return number(word)
+    except ValueError:
+        return Decimal(re.sub(r"\D", "", word) or 0)
+
+
+def figures(text: str, cited: Cited) -> str:
+    """A figure, deadline or number that the cited text does not have, or has in another rule."""
+    known = {figure for _, figure in _figures(cited.text)}
+    plain = _numbers(cited.text + "\n" + cited.around) | {
+        each.value for each, _ in _figures(cited.text) if each.value is not None
+    }
+    told = _figures(text)
+    for each, figure in told:
+        if figure not in known and not _loose(each, figure, cited.text):
+            return f"{text[each.start : each.end]!r} does not stand in the text cited"
+    for value in sorted(_numbers(text, [each for each, _ in told]) - plain):
+        return f"the number {value} does not stand in the text cited"
+    for match in re.finditer(rf"\b(?:\d[\d.,]*|{_WORDS})\s+([a-z]{{4,}})", text, re.IGNORECASE):
+        if match[1].lower() not in cited.text.lower() and lex.meaning(match[1]) not in cited.meanings:
+            unit = next((figure for each, figure in told if each.start <= match.start(1) < each.end), None)
+            if unit is None and lex.content(match[1]):
+                return f"{match[0]!r} does not stand in the text cited"
+    for match in _NEXT.finditer(text):
+        if not re.search(rf"\b(?:{match[1]}|{_AS_NEXT.get(match[1].lower(), match[1])})\b", cited.text, re.IGNORECASE):
+            return f"{match[0]!r} does not stand in the text cited"
+    for day in set(lex.content(text)) & lex.calendar():
+        if day not in cited.meanings:
+            return f"{day!r} does not stand in the text cited"
+    return _misplaced(text, cited)
+
+
+def _loose(each: Quantity, figure: str, source: str) -> bool:
+    """A deadline without a number, or one that is worded otherwise there."""
+    if each.value is None and not each.iso:
+        return True
+    if each.kind != "frequency" or each.value is None:
+        return False
+    unit = each.unit.removeprefix("per ")
+    times = rf"\b(?:{each.value}|one|once|an?)\b" if each.value == 1 else rf"\b{_words_of(each.value)}\b"
+    there = re.search(rf"{times}[^.;]{{0,40}}\b(?:per|an?|each|every|in any)\s{re.escape(unit)}", source, re.IGNORECASE)
+    return there is not None
+
+
+def _words_of(value: Decimal) -> str:
+    known = [name for name in _SMALL if number(name) == value]
+    return f"(?:{'|'.join([str(value), *known, *(['twice'] if value == 2 else [])])})"
+
+
+def _misplaced(text: str, cited: Cited) -> str:
+    """A figure whose part of the sentence speaks of a rule that does not have it."""
+    for piece in lex.clauses(text):
+        if len(lex.content(piece)) < 2:
+            continue
+        near = cited.near(piece, 0.05)
+        has = {figure for unit in near for _, figure in _figures(unit.text)}
+        for each, figure in _figures(piece):
+            if figure in has or (each.value is None and not each.iso):
+                continue
+            if any(figure == other for unit in cited.units for _, other in _figures(unit.text)):
+                holder = max(
+                    lex.share(lex.content(piece), unit.meanings)
+                    for unit in cited.units
+                    if figure in {other for _, other in _figures(unit.text)}
+                )
+                best = lex.share(lex.content(piece), near[0].meanings)
+                if holder < best - 0.15:
+                    return f"{piece[each.start : each.end]!r} belongs to another rule of the text cited"
+    return ""
+
+
+_PARTS = re.compile(r";|,? and(?=,| must\b| shall\b| may\b| should\b)")
+
+
+def paired(text: str, cited: Cited) -> str:
+    """A figure that stands in the right sentence, but for something else there."""
+    for each, figure in _figures(text):
+        words = set(lex.content(text))
+        for unit in cited.near(text)[:1]:
+            told = _figures(unit.text)
+            own = [other for other, name in told if name == figure]
+            if not own:
+                continue
+            parts = [part for part in _PARTS.split(unit.text) if part]
+            shares = [len(words & set(lex.content(part))) for part in parts]
+            here = [
+                share
+                for share, part in zip(shares, parts, strict=True)
+                if figure in {name for _, name in _figures(part)}
+            ]
+            if here and max(here) < max(shares) - 2 and max(here) < 0.5 * max(shares):
+                return f"{text[each.start : each.end]!r} belongs to another part of the text cited"
+            alike = [other for other, name in told if name != figure and other.unit == own[0].unit]
+            views = (words, _context(text, each))
+            if alike and all(_closer(mine, own, alike, unit.text) for mine in views):
+                return f"{text[each.start : each.end]!r} stands for something else in the text cited"
+    return ""
+
+
+_SEGMENT = re.compile(r"[,;:](?!\d)|\b(?:and|or|but|if|where|when|unless)\b")
+
+
+def _context(text: str, each: Quantity) -> set[str]:
+    """The words of the stretch that a quantity stands in, between commas and conjunctions; not its own."""
+    end = each.anchor[0] if each.anchor else each.end
+    start = max((cut.end() for cut in _SEGMENT.finditer(text, 0, each.start)), default=0)
+    stop = next((cut.start() for cut in _SEGMENT.finditer(text, end)), len(text))
+    return {*lex.content(text[start : each.start]), *lex.content(text[end:stop])}
+
+
+def _closer(mine: set[str], own: Sequence[Quantity], alike: Sequence[Quantity], source: str) -> bool:
+    """Whether words fit the places of other quantities better than those of the same one."""
+    best = max(_likeness(mine, _context(source, other)) for other in own)
+    return any(_likeness(mine, _context(source, other)) > best for other in alike)
+
+
+def _likeness(one: set[str], other: set[str]) -> int:
+    """Words in common, less those of the other that are not in the one."""
+    return len(one & other) - len(other - one)
+
+
+def bounds(text: str, cited: Cited) -> str:
+    """ "at least" made "at most", or the reverse."""
+    held: dict[str, list[tuple[Quantity, str]]] = {}
+    for unit in cited.units:
+        for each, figure in _figures(unit.text):
+            held.setdefault(figure, []).append((each, unit.text))
+    for each, figure in _figures(text):
+        others = [(other, where) for other, where in held.get(figure, []) if _direction(other, where)]
+        mine = _direction(each, text)
+        if others and mine and all(_direction(other, where) not in mine for other, where in others):
+            ours = {found for other, where in others for found in _both(other, where)}
+            if not ours & set(_both(each, text)):
+                return f"{text[each.start : each.end]!r} is bounded the other way in the text cited"
+    return ""
+
+
+def _direction(each: Quantity, text: str) -> str:
+    if not each.bound:
+        before = text[max(0, each.start - 16) : each.start].lower()
+        told = re.search(
+            r"\b(?:(at most|no more than|not more than)|(at least|no less than|not less than))\s\Z", before
+        )
+        return ("less" if told[1] else "more") if told else ""
+    return "less" if each.bound in _LESS else "more" if each.bound in _MORE else ""
+
+
+def _both(each: Quantity, text: str) -> list[str]:
+    """The ways a bound may be meant: a "not" before it turns it."""
+    way = _direction(each, text)
+    before = text[max(0, each.start - 60) : each.start]
+    turned = {"less": "more", "more": "less"}.get(way, "")
+    if re.search(r"\b(?:not|no|never|nobody|cannot)\b(?!\s(?:less|more|later|fewer) than)", before, re.IGNORECASE):
+        return [turned]
+    return [way]
+
+
+_TIMES = (
+    (r"\b(?:in advance|beforehand|before|prior)\b", r"\b(?:afterwards|thereafter|later)\b", "before"),
+    (r"\b(?:afterwards|thereafter)\b", r"\b(?:in advance|beforehand|before|prior)\b", "after"),
+    (r"\b(?:before|prior to|ahead of)\b", r"\b(?:after|following|upon|once|since)\b", "before"),
+          (r"\bafter\b", r"\b(?:before|prior to)\b", "after"))  # fmt: skip
+
+
+def order(text: str, cited: Cited) -> str:
+    """ "before" made "after", or the reverse."""
+    source = cited.text.lower()
+    for own, other, name in _TIMES:
+        if re.search(own, text.lower()) and not re.search(own, source) and re.search(other, source):
+            return f"{name!r} where the text cited says the contrary"
+    return ""

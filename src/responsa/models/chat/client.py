@@ -1,0 +1,209 @@
+"""A language model behind an API: limits, retries, time-outs, tokens and money."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from responsa.errors import InputError, ModelError
+from responsa.models.chat import Chat, ChatFailed, Progress, Reply, Settings, prices
+from responsa.models.chat.calls import begun
+from responsa.models.chat.window import size
+from responsa.models.chat.wire import Outcome, Wire
+from responsa.models.tokens import estimate
+from responsa.pacing import Clock, Pace, pause
+from responsa.types import Call
+
+_WINDOW = {"openai": 128_000, "anthropic": 200_000, "google": 1_000_000, "azure": 128_000, "server": 32_768}
+
+
+@dataclass(frozen=True)
+class ApiChat:
+    """A `ChatModel` behind an API.
+
+    At most ``threads`` requests run at once, however many threads ask, and together they keep to the limits per minute
+    (None: no limit). What may pass (status 408, 429 and 5xx, time-outs, lost connections, streams cut off, replies that
+    are empty or cannot be read) is sent ``attempts`` times in all; refusals and replies cut at their greatest length
+    are not sent again, since the same comes back. A server that asks for a pause is given it, up to the wire's
+    patience. ``defaults`` are the settings of chats that have none of their own. ``price`` is in US dollars for a
+    million tokens in and out; without it the price list says. ``told_window`` goes before the window of that list.
+    """
+
+    wire: Wire
+    name: str
+    defaults: Settings = field(default=Settings())
+    threads: int = 4
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    attempts: int = 3
+    told_window: int | None = None
+    price: tuple[float, float] | None = None
+    clock: Clock = field(default=Clock(), repr=False, compare=False)
+    _pace: Pace = field(init=False, repr=False, compare=False)
+    _slots: threading.Semaphore = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("threads", "attempts", "requests_per_minute", "tokens_per_minute", "told_window"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"{name}: expected a number above 0, got {value!r}")
+        pace = Pace(self.requests_per_minute, self.tokens_per_minute, self.clock)
+        object.__setattr__(self, "_pace", pace)
+        object.__setattr__(self, "_slots", threading.Semaphore(self.threads))
+
+    @cached_property
+    def window(self) -> int:
+        vendor = self.wire.vendor
+        return self.told_window or prices.window(vendor, self.wire.model) or _WINDOW[vendor]
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
+        """US dollars; None where no price is known."""
+        return prices.cost(self.wire.vendor, self.wire.model, tokens_in, tokens_out, self.price)
+
+    def complete(self, chat: Chat) -> Chat:
+        """The chat with the defaults where it leaves a setting open."""
+        own, defaults = chat.settings, self.defaults
+        settings = Settings(
+            temperature=defaults.temperature if own.temperature is None else own.temperature,
+            top_p=defaults.top_p if own.top_p is None else own.top_p,
+            max_tokens=defaults.max_tokens if own.max_tokens is None else own.max_tokens,
+            seed=defaults.seed if own.seed is None else own.seed,
+        )
+        return replace(chat, settings=settings)
+
+    def reply(self, chat: Chat) -> Reply:
+        chat = self.complete(chat)
+        call = begun(chat, self.name)
+        tokens = self.fitting(chat, call)
+        limit = min(self.attempts, chat.attempts or self.attempts)
+        while True:
+            call, outcome = self._attempt(chat, call, tokens)
+            if outcome.text:
+                return Reply(outcome.text, call)
+            if not outcome.again or call.attempts >= limit:
+                raise self.failed(outcome.problem, call)
+            self._rest(outcome, call.attempts)
+
+    def replies(self, chats: Sequence[Chat], progress: Progress | None = None) -> list[Reply | ChatFailed]:
+        """In order; a failure stands in its place."""
+        return several(self.reply, chats, self.threads, progress, self.wire.cancel)
+
+    def stream(self, chat: Chat) -> Generator[str, None, Reply]:
+        """The pieces as they come, and as the generator's value the whole.
+
+        What fails before the first piece is tried again; what breaks off later is not.
+        """
+        chat = self.complete(chat)
+        call = begun(chat, self.name)
+        tokens = self.fitting(chat, call)
+        limit = min(self.attempts, chat.attempts or self.attempts)
+        while True:
+            started, outcome = False, Outcome()
+            self._prepare(call)
+            with self._slots:
+                self._pace.turn(tokens)
+                begin = self.clock.monotonic()
+                for piece in self.wire.stream(chat):
+                    if isinstance(piece, Outcome):
+                        outcome = piece
+                    elif piece:
+                        started = True
+                        yield piece
+            call = self._counted(chat, call, outcome, self.clock.monotonic() - begin)
+            if outcome.text:
+                return Reply(outcome.text, call)
+            if started or not outcome.again or call.attempts >= limit:
+                raise self.failed(("it broke off: " if started else "") + outcome.problem, call)
+            self._rest(outcome, call.attempts)
+
+    def fitting(self, chat: Chat, call: Call) -> int:
+        """Tokens of prompt and longest reply, nearly. ChatFailed where that is more than the window has."""
+        prompt, reply = size(chat.messages), chat.settings.max_tokens or 0
+        if prompt + reply >= self.window:
+            told = f"{prompt:,} tokens" + (f" and a reply of up to {reply:,}" if reply else "")
+            raise self.failed(
+                f"the prompt is too long: about {told}, and the model's window has {self.window:,}; "
+                "give fewer or shorter passages, or set window= in the model's name if it has more",
+                call,
+            )
+        return prompt + reply
+
+    def failed(self, problem: str, call: Call) -> ChatFailed:
+        tried = f" (tried {call.attempts} times)" if call.attempts > 1 else ""
+        return ChatFailed(f"{self.name}: {problem}{tried}", replace(call, error=problem))
+
+    def _attempt(self, chat: Chat, call: Call, tokens: int) -> tuple[Call, Outcome]:
+        """Ask once; the call with what that took."""
+        self._prepare(call)
+        with self._slots:
+            self._pace.turn(tokens)
+            begin = self.clock.monotonic()
+            outcome = self.wire.send(chat)
+            seconds = self.clock.monotonic() - begin
+        return self._counted(chat, call, outcome, seconds), outcome
+
+    def _prepare(self, call: Call) -> None:
+        problem = ""
+        try:
+            self.wire.prepare()
+        except ModelError as error:
+            problem = str(error)
+        if problem:  # no key: nothing is sent; raised here, since the error before holds what was no key
+            raise self.failed(problem, call)
+
+    def _counted(self, chat: Chat, call: Call, outcome: Outcome, seconds: float) -> Call:
+        """The call with what an attempt took: tokens as the server says, or of a reply without them by our count."""
+        tokens_in, tokens_out = outcome.tokens_in, outcome.tokens_out
+        if outcome.text and not tokens_in and not tokens_out:
+            tokens_in, tokens_out = size(chat.messages), estimate(outcome.text)
+        tokens_in, tokens_out = call.tokens_in + tokens_in, call.tokens_out + tokens_out
+        return replace(
+            call,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost=self.cost(tokens_in, tokens_out),
+            seconds=call.seconds + seconds,
+            attempts=call.attempts + 1,
+        )
+
+    def _rest(self, outcome: Outcome, attempts: int) -> None:
+        """Wait before the next attempt: all threads where the server is busy or says how long, else this one."""
+        seconds = pause(attempts, self.clock) if outcome.wait is None else outcome.wait
+        if outcome.busy or outcome.wait is not None:
+            self._pace.hold(seconds)
+        else:
+            self.clock.sleep(seconds)
+
+
+def several(
+    reply: Callable[[Chat], Reply],
+    chats: Sequence[Chat],
+    threads: int,
+    progress: Progress | None,
+    stop: Callable[[], None],
+) -> list[Reply | ChatFailed]:
+    """The ``reply`` to each chat, ``threads`` at a time; in order, failures in their places.
+
+    ``stop`` is called where it ends before its time, as by Ctrl-C, so that nobody waits for what is on its way.
+    """
+
+    def one(chat: Chat) -> Reply | ChatFailed:
+        try:
+            return reply(chat)
+        except ChatFailed as failure:
+            return failure
+
+    with ThreadPoolExecutor(max(1, min(threads, len(chats)))) as pool:
+        futures = [pool.submit(one, chat) for chat in chats]
+        try:
+            for done, _ in enumerate(as_completed(futures), 1):
+                if progress:
+                    progress(done, len(futures))
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop()
+            raise
