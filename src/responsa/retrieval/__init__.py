@@ -11,6 +11,7 @@ from responsa.retrieval.fuse import FUSERS
 from responsa.retrieval.hybrid import Hybrid, Retriever
 from responsa.retrieval.late import Late
 from responsa.retrieval.learned import Features
+from responsa.retrieval.listwise import Listwise
 from responsa.retrieval.rerank import CrossEncoder, Reranker
 from responsa.retrieval.scale import Calibrate
 from responsa.retrieval.sparse import Sparse
@@ -31,6 +32,7 @@ RERANKERS: dict[str, type[Reranker]] = {
     "documents": Documents,
     "diversity": Diversity,
     "calibrate": Calibrate,
+    "listwise": Listwise,
 }
 
 __all__ = ["FUSERS", "RERANKERS", "RETRIEVERS", "Hybrid", "Retriever"]
