@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from responsa.errors import RecipeError
-from responsa.retrieval.fuse import FUSERS, RRF, Linear, ZScore
+from responsa.retrieval import FUSERS
+from responsa.retrieval.fuse import RRF, Linear, ZScore
 from responsa.types import Ranking, Run
 
 

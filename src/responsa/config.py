@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import sys
 import tomllib
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,27 @@ from responsa.errors import RecipeError, suggestion
 DEFAULT_RECIPE = "hybrid"  # of commands that name none
 
 T = TypeVar("T")
+
+
+class Family(Mapping[str, type[T]]):
+    """Stages by their kind, each imported when it is asked for: most commands need one or two of many.
+
+    ``places`` maps a kind to ``package.module:Class``.
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = dict(places)
+
+    def __getitem__(self, kind: str) -> type[T]:
+        module, _, name = self._places[kind].partition(":")
+        found: type[T] = getattr(importlib.import_module(module), name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 def parse(text: str, where: str) -> dict[str, object]:

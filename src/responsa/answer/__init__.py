@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from responsa.analysis import Idf
-from responsa.answer.abstain import TermCoverage
-from responsa.answer.extractive import Extractive
-from responsa.answer.generators.concatenated import Loc, Noc
-from responsa.answer.generators.inquiry import FewShot, MultiStep, ZeroShot
-from responsa.answer.generators.passages import Obligations, Passages
-from responsa.answer.generators.vrr import Vrr
-from responsa.answer.ground import EntailmentCheck
-from responsa.answer.select import ThresholdDrop
-from responsa.answer.verified import Verified
-from responsa.corpus.view import Corpus
-from responsa.types import Answer, Query, Ranking, Scale
+from responsa.config import Family
+
+if TYPE_CHECKING:
+    from responsa.analysis import Idf
+    from responsa.answer.ground import EntailmentCheck
+    from responsa.corpus.view import Corpus
+    from responsa.types import Answer, Query, Ranking, Scale
 
 
 class Selector(Protocol):
@@ -42,18 +37,18 @@ class Answerer(Protocol):
     def __call__(self, query: Query, kept: Ranking, corpus: Corpus, idf: Idf, confidence: float) -> Answer: ...
 
 
-SELECTORS: dict[str, type[Selector]] = {"threshold-drop": ThresholdDrop}
-ABSTAINERS: dict[str, type[Abstainer]] = {"term-coverage": TermCoverage}
-ANSWERERS: dict[str, type[Answerer]] = {
-    "extractive": Extractive,
-    "zero-shot": ZeroShot,
-    "few-shot": FewShot,
-    "passages": Passages,
-    "obligations": Obligations,
-    "noc": Noc,
-    "loc": Loc,
-    "vrr": Vrr,
-    "multi-step": MultiStep,
-    "verified": Verified,
-}
-CHECKERS: dict[str, type[EntailmentCheck]] = {"entailment": EntailmentCheck}
+SELECTORS: Family[Selector] = Family({"threshold-drop": "responsa.answer.select:ThresholdDrop"})
+ABSTAINERS: Family[Abstainer] = Family({"term-coverage": "responsa.answer.abstain:TermCoverage"})
+ANSWERERS: Family[Answerer] = Family({
+    "extractive": "responsa.answer.extractive:Extractive",
+    "zero-shot": "responsa.answer.generators.inquiry:ZeroShot",
+    "few-shot": "responsa.answer.generators.inquiry:FewShot",
+    "passages": "responsa.answer.generators.passages:Passages",
+    "obligations": "responsa.answer.generators.passages:Obligations",
+    "noc": "responsa.answer.generators.concatenated:Noc",
+    "loc": "responsa.answer.generators.concatenated:Loc",
+    "vrr": "responsa.answer.generators.vrr:Vrr",
+    "multi-step": "responsa.answer.generators.inquiry:MultiStep",
+    "verified": "responsa.answer.verified:Verified",
+})  # fmt: skip
+CHECKERS: Family[EntailmentCheck] = Family({"entailment": "responsa.answer.ground:EntailmentCheck"})

@@ -33,6 +33,19 @@ if TYPE_CHECKING:
     from responsa.views import Json
 
 _SECONDS_OF_OCR = 3600.0  # some seconds a page
+_Ocr = Annotated[
+    str,
+    typer.Option(
+        metavar="LANGUAGES", help="Read pages that are pictures by Tesseract: eng, deu+eng (needs responsa[ocr])."
+    ),
+]
+_Seconds = Annotated[
+    float | None,
+    typer.Option(
+        metavar="N",
+        help=f"Give up a file after so many seconds: {DEFAULT.seconds:g}, or {_SECONDS_OF_OCR:g} with --ocr.",
+    ),
+]
 
 
 def add(
@@ -45,19 +58,8 @@ def add(
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Add the sample rulebook that ships with Responsa.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing: take acts from the cache.")] = False,
-    ocr: Annotated[
-        str,
-        typer.Option(
-            metavar="LANGUAGES", help="Read pages that are pictures by Tesseract: eng, deu+eng (needs responsa[ocr])."
-        ),
-    ] = "",
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(
-            metavar="N",
-            help=f"Give up a file after so many seconds: {DEFAULT.seconds:g}, or {_SECONDS_OF_OCR:g} with --ocr.",
-        ),
-    ] = None,
+    ocr: _Ocr = "",
+    max_seconds: _Seconds = None,
     max_memory: Annotated[int, typer.Option(metavar="MIB", help="Memory for reading a file.")] = DEFAULT.memory,
     max_size: Annotated[int, typer.Option(metavar="MIB", help="Size of a file.")] = DEFAULT.size,
     max_expanded: Annotated[

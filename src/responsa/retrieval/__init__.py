@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from responsa.retrieval.bm25 import BM25
-from responsa.retrieval.cited import Cited
-from responsa.retrieval.diversity import Diversity
-from responsa.retrieval.documents import Documents
-from responsa.retrieval.evidence import KnownQuestions, Neighbours
-from responsa.retrieval.fuse import FUSERS
-from responsa.retrieval.hybrid import Hybrid, Retriever
-from responsa.retrieval.late import Late
-from responsa.retrieval.learned import Features
-from responsa.retrieval.listwise import Listwise
-from responsa.retrieval.rerank import CrossEncoder, Reranker
-from responsa.retrieval.scale import Calibrate
-from responsa.retrieval.sparse import Sparse
-from responsa.retrieval.vectors import Dense
+from typing import TYPE_CHECKING
 
-RETRIEVERS: dict[str, type[Retriever]] = {
-    "bm25": BM25,
-    "dense": Dense,
-    "sparse": Sparse,
-    "late": Late,
-    "known-questions": KnownQuestions,
-}
-RERANKERS: dict[str, type[Reranker]] = {
-    "cross-encoder": CrossEncoder,
-    "features": Features,
-    "neighbours": Neighbours,
-    "cited": Cited,
-    "documents": Documents,
-    "diversity": Diversity,
-    "calibrate": Calibrate,
-    "listwise": Listwise,
-}
+from responsa.config import Family
+from responsa.retrieval.hybrid import Hybrid, Retriever
+
+if TYPE_CHECKING:
+    from responsa.retrieval.fuse import Fuser
+    from responsa.retrieval.rerank import Reranker
+
+RETRIEVERS: Family[Retriever] = Family({
+    "bm25": "responsa.retrieval.bm25:BM25",
+    "dense": "responsa.retrieval.vectors:Dense",
+    "sparse": "responsa.retrieval.sparse:Sparse",
+    "late": "responsa.retrieval.late:Late",
+    "known-questions": "responsa.retrieval.evidence:KnownQuestions",
+})  # fmt: skip
+FUSERS: Family[Fuser] = Family({
+    "linear": "responsa.retrieval.fuse:Linear",
+    "rrf": "responsa.retrieval.fuse:RRF",
+    "zscore": "responsa.retrieval.fuse:ZScore",
+})  # fmt: skip
+RERANKERS: Family[Reranker] = Family({
+    "cross-encoder": "responsa.retrieval.rerank:CrossEncoder",
+    "features": "responsa.retrieval.learned:Features",
+    "neighbours": "responsa.retrieval.evidence:Neighbours",
+    "cited": "responsa.retrieval.cited:Cited",
+    "documents": "responsa.retrieval.documents:Documents",
+    "diversity": "responsa.retrieval.diversity:Diversity",
+    "calibrate": "responsa.retrieval.scale:Calibrate",
+    "listwise": "responsa.retrieval.listwise:Listwise",
+})  # fmt: skip
 
 __all__ = ["FUSERS", "RERANKERS", "RETRIEVERS", "Hybrid", "Retriever"]

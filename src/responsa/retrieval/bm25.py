@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from responsa.analysis import Analysed, Analysis, Idf, Terms, stemmers, windows
 from responsa.corpus.artefacts import is_whole
+from responsa.corpus.searched import searched
 from responsa.corpus.tree import surroundings
 from responsa.corpus.view import Corpus
 from responsa.errors import NotFound, RecipeError, suggestion
@@ -157,7 +158,7 @@ class BM25:
         for passage, context in zip(passages, surroundings(passages), strict=True):
             if not passage.text.strip():
                 continue
-            for window in windows(passage.text, self.window, self.overlap):
+            for window in windows(searched(passage), self.window, self.overlap):
                 owners.append(len(ids))
                 texts.append(window)
                 around.append(context if self.context_weight else "")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from responsa.analysis import Analysed, Analysis, Idf, Terms
+from responsa.corpus.searched import searched
 from responsa.corpus.tree import leads_in
 from responsa.corpus.view import Corpus
 from responsa.retrieval import links
@@ -146,7 +147,7 @@ def _around(ids: Sequence[str], table: Links, scores: Mapping[str, float]) -> Fl
 
 def _words(passages: Sequence[Passage], asked: Analysed, idf: Idf) -> Floats:
     """words to binding"""
-    own = [_read(p.text) for p in passages]
+    own = [_read(searched(p)) for p in passages]
     above = [_read("\n".join((p.title, p.number, *p.path))) for p in passages]
     words, bigrams = np.unique(asked.words), np.unique(asked.bigrams)
     weights = idf(words)

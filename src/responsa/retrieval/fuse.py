@@ -84,9 +84,6 @@ class ZScore:
         return Ranking.of(ranking.query_id, [(hit.passage_id, (hit.score - mean) / spread) for hit in hits])
 
 
-FUSERS: dict[str, type[Fuser]] = {"linear": Linear, "rrf": RRF, "zscore": ZScore}
-
-
 def _check(weights: Sequence[float], depth: int, kind: str) -> None:
     if depth < 1 or any(weight < 0 for weight in weights) or (weights and not sum(weights)):
         raise RecipeError(

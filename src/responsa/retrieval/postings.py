@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 Gain = Callable[[Floats, Floats, float], Floats]
 IdfFormula = Callable[[Ints, int], Floats]
 
-FORMAT = 1  # of the files; part of the names of the artefacts
+FORMAT = 2  # of the files; part of the names of the artefacts
 _BLOCK = 1 << 16  # bytes
 _AT_ONCE = 1 << 22  # postings that are sorted together
 

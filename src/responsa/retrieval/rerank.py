@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from responsa.analysis import windows
+from responsa.corpus.searched import searched
 from responsa.corpus.view import Corpus
 from responsa.errors import RecipeError
 from responsa.models.load import load_reranker
@@ -95,7 +96,7 @@ class CrossEncoder:
         asked = f"{query.text} {query.background}".strip()
         pairs, owners = [], []
         for passage_id, passage in passages.items():
-            for part in windows(passage.text, self.window, self.window // 5):
+            for part in windows(searched(passage), self.window, self.window // 5):
                 pairs.append((asked, part))
                 owners.append(passage_id)
         best: dict[str, float] = {}

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from responsa.analysis import windows
 from responsa.corpus.artefacts import is_whole
+from responsa.corpus.searched import searched
 from responsa.corpus.view import Corpus
 from responsa.errors import ModelError, RecipeError
 from responsa.models import Vectors
@@ -23,6 +24,7 @@ from responsa.types import Query, Ranking, Run, Version
 Progress = Callable[[int, int, str], None]
 Ints = npt.NDArray[np.int64]
 
+_TEXTS = 2  # how passages become texts; part of the names of the artefacts
 _VERSION = 24  # characters of a version's digest in the names of artefacts
 CHUNK = 256  # windows encoded at a time, questions compared at a time
 LEAST = np.float32(1e-6)  # a hair above 0, to which scores are lifted where a passage at 0 would count as not found
@@ -65,7 +67,7 @@ class Windowed:
         return len(missing), sum(version.digest[:_VERSION] in others for version in missing)
 
     def _name(self, version: Version) -> str:
-        return f"{self.kind}-{digest(list(self.settings))[:12]}-{version.digest[:_VERSION]}"
+        return f"{self.kind}-{digest([_TEXTS, *self.settings])[:12]}-{version.digest[:_VERSION]}"
 
     def _build(self, corpus: Corpus, version: Version, folder: Path) -> None:
         ids: list[str] = []
@@ -73,7 +75,7 @@ class Windowed:
         texts: list[str] = []
         for passage in present(corpus, version):
             if passage.text.strip():
-                for window in windows(passage.text, self.window, self.overlap):
+                for window in windows(searched(passage), self.window, self.overlap):
                     owners.append(len(ids))
                     texts.append(window)
                 ids.append(passage.id)
