@@ -6,15 +6,15 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import fuzz, large, quality, repass, repass_models, retrieval, speed
+from benchmarks import citations, eu_law, fuzz, large, pdf, quality, repass, repass_models, retrieval, speed, taxonomy
 from benchmarks.data import progress
-from benchmarks.report import PAGE, Part, record
+from benchmarks.report import PAGE, PARTS, Part, record
 
 
 def main() -> None:
     """Run the parts asked for, all of them by default."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    known = ["all", "quality", "speed", "retrieval", "large", "repass", "fuzz"]
+    known = ["all", *PARTS]
     parser.add_argument("parts", nargs="*", default="all", choices=known, help="all by default")
     parser.add_argument("--repeats", type=int, default=5, help="of each measurement of time (default 5)")
     parser.add_argument(
@@ -31,6 +31,10 @@ def main() -> None:
         "retrieval": retrieval.part,
         "large": lambda: large.part([int(size) for size in arguments.sizes.split(",")]),
         "repass": lambda: repass.part(_options(arguments)),
+        "citations": citations.part,
+        "eu_law": eu_law.part,
+        "pdf": pdf.part,
+        "taxonomy": taxonomy.part,
         "fuzz": lambda: fuzz.part(arguments.minutes),
     }
     chosen = parts if "all" in arguments.parts else arguments.parts

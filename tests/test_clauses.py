@@ -198,3 +198,30 @@ def test_whatever_the_tree_ids_are_unique_parents_come_first_and_no_word_is_lost
     texts = " ".join(passage.text for passage in passages).split()
     labels = {*"—", "Definitions", *(f"({x})" for x in ("1", "a", "b", "ii")), *(f"{x}." for x in ("1", "a", "ii"))}
     assert [word for word in words if word not in labels] == texts
+
+
+def test_an_annex_that_is_one_long_table_comes_in_parts():
+    rows = [f"| Article {number} | Article {number + 1} |" for number in range(1, 106)]
+    table = Block("\n".join(["| This | That |", "| --- | --- |", *rows]), notes=("A note.",))
+    found = to_passages([Clause("annex", "IV", "Correlation", [Clause("table", parts=[table])])], "d", "CRR")
+    ids = [passage.id for passage in found]
+    assert ids == [
+        "CRR Annex IV",
+        "CRR Annex IV, rows 1 to 40",
+        "CRR Annex IV, rows 1 to 40, footnote 1",
+        "CRR Annex IV, rows 41 to 80",
+        "CRR Annex IV, rows 81 to 105",
+    ]
+    parts = [passage.text.split("\n") for passage in found if passage.kind == "table"]
+    assert [line for part in parts for line in part[2:]] == rows
+    assert all(part[:2] == ["| This | That |", "| --- | --- |"] for part in parts)
+
+
+def test_a_shorter_table_and_one_beside_other_text_stay_whole():
+    long = Block("\n".join(["| a |"] * 200))
+    for parts in (
+        [Clause("table", parts=[Block("| a |\n| --- |\n| b |")])],
+        [Block("Text."), Clause("table", parts=[long])],
+    ):
+        found = to_passages([Clause("annex", "I", "", parts)], "d", "CRR")
+        assert [passage.id for passage in found if passage.kind == "table"] == ["CRR Annex I, table"]

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from responsa.analysis import Analysis
+from responsa.analysis import Analysis, Idf
 from responsa.answer.extractive import cite
+from responsa.answer.generators import together
+from responsa.answer.generators.base import AnswerFailed, Failed, Task
 from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
 from responsa.errors import InputError
@@ -65,20 +67,41 @@ class Engine:
     def ask(
         self, queries: Sequence[Query], as_of: date | None = None, *, corpus: Corpus | None = None
     ) -> Iterator[Answer]:
-        """An answer to each query, in the order asked, as soon as it is ready."""
+        """An answer to each query, in the order asked, as soon as it is ready. AnswerFailed where a language model
+        that writes answers fails."""
+        for made in self.answers(queries, as_of, corpus=corpus):
+            if isinstance(made, Failed):
+                raise AnswerFailed(made.reason, made.trace)
+            yield made
+
+    def answers(
+        self,
+        queries: Sequence[Query],
+        as_of: date | None = None,
+        *,
+        corpus: Corpus | None = None,
+        threads: int = together.THREADS,
+    ) -> Iterator[Answer | Failed]:
+        """As `ask`, with a `Failed` in the place of a question that gets no answer; a language model is asked
+        ``threads`` questions at a time."""
         _refuse_repeated(queries)
         corpus = self.library.corpus(as_of) if corpus is None else corpus
         idf = _words_of(self.recipe).idf(corpus)
         for start in range(0, len(queries), _BATCH):
             batch = queries[start : start + _BATCH]
             run = self.recipe.retrieve(batch, corpus, DEPTH)
-            for query in batch:
-                ranking = run.rankings[query.id]
-                confidence = self.recipe.abstain(query, ranking, corpus, idf)
-                if not ranking.hits or confidence < self.recipe.abstain.least:
-                    yield _abstain(query, ranking, corpus, confidence)
-                else:
-                    yield self.recipe.answer(query, self.recipe.select(self._scaled(ranking)), corpus, idf, confidence)
+            tasks = [self._task(query, run.rankings[query.id], corpus, idf) for query in batch]
+            todo = [task for task in tasks if isinstance(task, Task)]
+            made = together.answers(self.recipe.answer, todo, corpus, idf, threads)
+            for task in tasks:
+                yield next(made) if isinstance(task, Task) else task
+
+    def _task(self, query: Query, ranking: Ranking, corpus: Corpus, idf: Idf) -> Task | Answer:
+        """What is left to do for a question, or the answer that the library holds none."""
+        confidence = self.recipe.abstain(query, ranking, corpus, idf)
+        if not ranking.hits or confidence < self.recipe.abstain.least:
+            return _abstain(query, ranking, corpus, confidence)
+        return Task(query, self.recipe.select(self._scaled(ranking)), confidence)
 
     def _scaled(self, ranking: Ranking) -> Ranking:
         """The scores as the recipe's filter wants them; scaled to 0-1 over the passages found where they are not."""

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:  # each command loads what its own view is made of, and no more
+    from responsa.answer.generators.base import Failed
     from responsa.answer.ground import Checked, Place
     from responsa.corpus.answers import CitationCheck, SavedAnswer
     from responsa.corpus.definitions import Definition
@@ -115,6 +116,34 @@ def answer(value: Answer, corpus: Corpus, saved: int | None = None, check: Check
         ]
         if check
         else None,
+        **_written(value),
+    }
+
+
+def _written(value: Answer) -> dict[str, Json]:
+    """What a language model's work adds to an answer: ``notes``, the ``trace`` of its requests and, null for any other
+    than the verified answer, sentences ``withheld``, parts of the question ``not_found``, ``conflicts`` between passages
+    and the reason of a ``fallback`` to the rules' own sentences."""
+    from responsa.answer.verified import VerifiedAnswer
+
+    own = value if isinstance(value, VerifiedAnswer) else None
+    return {
+        "notes": list(value.notes),
+        "trace": [asdict(call) for call in value.trace],
+        "withheld": [
+            {**each._asdict(), "cites": list(each.cites), "reasons": list(each.reasons), "score": _rounded(each.score)}
+            for each in own.withheld
+        ]
+        if own
+        else None,
+        "not_found": list(own.not_found) if own else None,
+        "conflicts": [
+            {"first": _place(each.first), "second": _place(each.second), "probability": _rounded(each.probability)}
+            for each in own.conflicts
+        ]
+        if own
+        else None,
+        "fallback": own.fallback if own else None,
     }
 
 
@@ -145,6 +174,20 @@ def submission(value: Answer, corpus: Corpus) -> Json:
         "Answer": " ".join(sentence.text for sentence in value.sentences),
         "CitedIDs": list(cited),
         "Confidence": value.confidence,
+    }
+
+
+def failed(value: Failed) -> Json:
+    """A question that got no answer, in the form of `submission`, with the reason."""
+    return {
+        "QuestionID": value.query.id,
+        "Question": value.query.text,
+        "RetrievedPassages": [],
+        "RetrievedIDs": [],
+        "Answer": "",
+        "CitedIDs": [],
+        "Confidence": 0.0,
+        "Failed": value.reason,
     }
 
 

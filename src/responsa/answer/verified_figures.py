@@ -24,7 +24,12 @@ _LESS, _MORE = ("at most", "less than"), ("at least", "more than")
 
 
 _NEXT = re.compile(
-    r"\b(next|previous|preceding|last|first)\s(?:\w+\s)?(?:day|week|month|quarter|year|session|meeting|report)",
+    r"\b(next|previous|preceding|last)\s(?:\w+\s)?(?:day|week|month|quarter|year|session|meeting|report)",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(  # measures that are no quantities of `responsa.quantities`
+    rf"\b(?:\d[\d.,]*|one|{_WORDS})\s((?:micro|milli|nano)?seconds?|bits?|bytes?|met(?:re|er)s?|kilomet(?:re|er)s?|"
+    r"tonnes?|kilograms?|grams?|litres?|[kmg]?watts?|degrees?|points?|votes?|copies|members|directors|persons|shares)\b",
     re.IGNORECASE,
 )
 _AS_NEXT = {
@@ -79,11 +84,9 @@ def figures(text: str, cited: Cited) -> str:
             return f"{text[each.start : each.end]!r} does not stand in the text cited"
     for value in sorted(_numbers(text, [each for each, _ in told]) - plain):
         return f"the number {value} does not stand in the text cited"
-    for match in re.finditer(rf"\b(?:\d[\d.,]*|{_WORDS})\s+([a-z]{{4,}})", text, re.IGNORECASE):
-        if match[1].lower() not in cited.text.lower() and lex.meaning(match[1]) not in cited.meanings:
-            unit = next((figure for each, figure in told if each.start <= match.start(1) < each.end), None)
-            if unit is None and lex.content(match[1]):
-                return f"{match[0]!r} does not stand in the text cited"
+    for match in _COUNTED.finditer(text):
+        if lex.singular(match[1].lower()) not in {lex.singular(word) for word in lex.tokens(cited.text)}:
+            return f"{match[0]!r} does not stand in the text cited"
     for match in _NEXT.finditer(text):
         if not re.search(rf"\b(?:{match[1]}|{_AS_NEXT.get(match[1].lower(), match[1])})\b", cited.text, re.IGNORECASE):
             return f"{match[0]!r} does not stand in the text cited"

@@ -233,6 +233,8 @@ def modals(text: str) -> tuple[Modal, ...]:
 
 def _modals(text: str) -> Iterator[Modal]:
     for match in _FORCE.finditer(text):
+        if match.start() == 0 and match[0].lower() == "should":
+            continue  # "Should it fail, ..."
         force = str(match.lastgroup).replace("_", " ")
         after = _AFTER.match(text, match.end())
         verb = meaning(after["verb"]) if after else ""

@@ -16,10 +16,12 @@ from responsa.cli import (
     entailing,
     experiments,
     fusing,
+    judged,
     library,
     referring,
     registering,
     scoring,
+    taxonomy,
     training,
     tuning,
 )
@@ -82,9 +84,11 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 for command in _COMMANDS:
     app.command()(command)
 scoring.score.command("answers")(entailing.answers)
+scoring.score.command("judged")(judged.judged)
 app.add_typer(scoring.score, name="score")
 app.add_typer(experiments.experiment, name="experiment")
 training.train.command("base")(bases.base)
 training.train.command("features")(fusing.features)
 app.add_typer(training.train, name="train")
+app.add_typer(taxonomy.taxonomy, name="taxonomy")
 app.add_typer(datasets.dataset, name="dataset")

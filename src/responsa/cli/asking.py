@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from responsa.cli import judging
+from responsa.cli import judging, writing
 from responsa.cli.output import (
     AsOfOption,
     JsonOption,
@@ -20,16 +21,20 @@ from responsa.cli.output import (
     progress,
     say,
 )
+from responsa.cli.planned import DryRunOption, print_planned
+from responsa.cli.writing import ModelOption
 from responsa.config import DEFAULT_RECIPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import date
 
     from responsa.answer.ground import Checked, Place
+    from responsa.corpus.library import Library
     from responsa.corpus.view import Corpus
     from responsa.recipe import Recipe
-    from responsa.types import Answer, Passage
+    from responsa.types import Answer, Passage, Query
+    from responsa.views import Json
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The question.")]
 Background = Annotated[str, typer.Option("--background", metavar="TEXT", help="What is known about the case.")]
@@ -89,6 +94,8 @@ def ask(
     save: Annotated[
         bool, typer.Option("--save", help="Keep the answer with its citations; verify re-reads them.")
     ] = False,
+    model: ModelOption = "",
+    dry_run: DryRunOption = False,
     check: Check = None,
     nli: Nli = "",
     obligations: Obligations = "",
@@ -97,24 +104,35 @@ def ask(
 ) -> None:
     """Answer a question from the library, every sentence cited; say so where the library does not answer it.
 
+    With a language model, named by --model or RESPONSA_CHAT_MODEL, it writes the answer, and a sentence that what it
+    cites does not support is withheld; without one the answer is in the rules' own sentences.
+
     A check tells how well what is cited supports each sentence, which passages contradict one, and which obligations of
     the passages cited are left out.
     """
     from responsa import questions, views
-    from responsa import recipe as recipes
+    from responsa.answer.verified import VerifiedAnswer
     from responsa.corpus import answers
     from responsa.corpus.library import Library, writer
     from responsa.engine import Engine
     from responsa.types import Query
 
     query = Query("q", questions.check(text), questions.check(background, "the background") if background else "")
-    day, chosen, number, checked = parse_date(as_of), recipes.load(recipe), None, None
+    day, number, checked = parse_date(as_of), None, None
+    chosen = writing.judged(writing.written(recipe, model, asked=True), nli, obligations, cache)
     checker = judging.wanted(chosen.check, nli, obligations, check)
+    if dry_run:
+        chosen, planned = writing.planning(chosen)
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
         _index(chosen, corpus)
         answer = next(Engine(library, chosen).ask([query], corpus=corpus))
-        if checker and not answer.abstained:
+        if dry_run:
+            print_planned(planned)
+            return
+        if isinstance(answer, VerifiedAnswer) and not answer.fallback:
+            checked = answer.checked
+        elif checker and not answer.abstained:
             checked = judging.check(answer, corpus, checker, judging.cache(cache))
             answer = checked.answer
         if save:
@@ -166,37 +184,74 @@ def answer(
     questions: Questions,
     out: Out,
     recipe: RecipeOption = DEFAULT_RECIPE,
+    model: ModelOption = "",
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Questions that a model is asked at a time.")] = 8,
+    dry_run: DryRunOption = False,
     as_of: AsOfOption = None,
 ) -> None:
     """Answer every question of a file and write the answers in the RIRAG submission format.
 
-    Questions that the library does not answer have an empty answer.
+    Questions that the library does not answer have an empty answer; so have those that failed, with the reason under
+    Failed, and the exit status is 1. The same command again asks a language model only what it has not answered yet: its
+    replies are kept on this machine.
     """
     from responsa import questions as files
-    from responsa import recipe as recipes
-    from responsa import views
     from responsa.corpus.library import Library
-    from responsa.engine import Engine
     from responsa.storage import check_target, write_json
 
     check_target(out, _inputs(context.obj, questions, recipe))
-    queries, day, chosen = files.read(questions), parse_date(as_of), recipes.load(recipe)
-    items: list[views.Json] = []
-    read: set[str] = set()
-    abstained = 0
+    queries, day, chosen = files.read(questions), parse_date(as_of), writing.written(recipe, model, asked=False)
+    if dry_run:
+        chosen, planned = writing.planning(chosen)
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
         _index(chosen, corpus)
-        with progress("Answering") as bar:
-            for made in Engine(library, chosen).ask(queries, corpus=corpus):
-                items.append(views.submission(made, corpus))
-                abstained += made.abstained
-                if not made.abstained and corpus.approximate:
-                    read |= _documents(made, corpus)
-                bar(len(items), len(queries), "")
-    write_json(items, out)
-    note(f"{plural(len(items), 'question')}, {abstained:,} not answered, written to {out}")
-    _note_gaps(corpus, read, day)
+        made = _answered(library, chosen, queries, corpus, threads)
+    if dry_run:
+        print_planned(planned)
+        return
+    write_json(made.items, out)
+    failed = f", {len(made.failed):,} failed" if made.failed else ""
+    note(f"{plural(len(made.items), 'question')}, {made.abstained:,} not answered{failed}, written to {out}")
+    _note_gaps(corpus, made.read, day)
+    for query, reason in made.failed:
+        note(f"{query}: {reason}")
+    if made.failed:
+        raise typer.Exit(1)
+
+
+@dataclass
+class _Made:
+    """The answers of a file: what is written, and what is told of it."""
+
+    items: list[Json] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    abstained: int = 0
+    read: set[str] = field(default_factory=set)
+
+
+def _answered(library: Library, chosen: Recipe, queries: Sequence[Query], corpus: Corpus, threads: int) -> _Made:
+    """The answers in the order asked. An answer that only stands in for a language model's counts as failed."""
+    from responsa import views
+    from responsa.answer.generators.base import Failed
+    from responsa.answer.verified import VerifiedAnswer
+    from responsa.engine import Engine
+
+    made = _Made()
+    with progress("Answering") as bar:
+        for each in Engine(library, chosen).answers(queries, corpus=corpus, threads=threads):
+            if isinstance(each, VerifiedAnswer) and each.fallback:
+                each = Failed(each.query, each.fallback, each.trace)
+            if isinstance(each, Failed):
+                made.items.append(views.failed(each))
+                made.failed.append((each.query.id, each.reason))
+            else:
+                made.items.append(views.submission(each, corpus))
+                made.abstained += each.abstained
+                if not each.abstained and corpus.approximate:
+                    made.read |= _documents(each, corpus)
+            bar(len(made.items), len(queries), "")
+    return made
 
 
 def _index(chosen: Recipe, corpus: Corpus) -> None:
@@ -225,6 +280,7 @@ def _print_answer(answer: Answer, corpus: Corpus, checked: Checked | None, *, to
         say()
         for rank, hit in enumerate(answer.ranking.hits, 1):
             _print_hit(rank, hit.score, corpus[hit.passage_id], corpus)
+        writing.print_written(answer)
         return
     say()
     say("Sources (passage, characters, version):")
@@ -237,6 +293,7 @@ def _print_answer(answer: Answer, corpus: Corpus, checked: Checked | None, *, to
         _print_check(checked)
     elif not told:
         say("Not checked for contradictions and obligations left out: that needs a model of entailment (--nli).")
+    writing.print_written(answer)
     confidence = min(answer.confidence, 0.99)  # shared words never make it certain
     say(f"Confidence that the library answers this, by shared wording: {confidence:.2f}")
     say("A draft: check the rules cited.")

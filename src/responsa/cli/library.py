@@ -36,7 +36,7 @@ _SECONDS_OF_OCR = 3600.0  # some seconds a page
 _Ocr = Annotated[
     str,
     typer.Option(
-        metavar="LANGUAGES", help="Read pages that are pictures by Tesseract: eng, deu+eng (needs responsa[ocr])."
+        metavar="LANGUAGES", help="Read pages that are pictures by Tesseract: eng, deu+eng (needs the extra ocr)."
     ),
 ]
 _Seconds = Annotated[

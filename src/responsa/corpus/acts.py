@@ -14,24 +14,45 @@ _ALIASES: tuple[tuple[str, str], ...] = (
     (r"CRR\s?(?:2|II)\b", "32019R0876"),
     (r"CRR\s?(?:3|III)\b", "32024R1623"),
     (r"CRR(?:\sI)?\b|(?i:capital\srequirements?\sregulation(?:\s\(CRR\))?)\b|575/2013\b", CRR),
-    (r"LCR[\s-](?:DA|DR|(?i:delegated\s(?:act|regulation)|regulation))\b|2015/61\b", LCR_DA),
+    (
+        r"LCR[\s-](?:DA|DR|(?i:delegated\s(?:act|regulation)|regulation))\b(?:\s(?:\(EU\)\s)?2015/61\b)?|(?:(?i:delegated\s(?:act|regulation))\s)?2015/61\b"
+        r"|LCR(?=\s(?:Art|Annex))"
+        r"|(?i:delegated\sact\s(?:(?:on|specifying|for)\s)?(?:the\s)?(?:lcr|liquidity\scoverage(?:\sr\w{1,12})?))\b",
+        LCR_DA,
+    ),
     (r"CRD\s?(?:5|V)\b", "32019L0878"),
     (r"CRD\s?(?:6|VI)\b", "32024L1619"),
+    (r"CRD\s?(?:2|II)\b", "32009L0111"),
+    (r"CRD\s?(?:3|III)\b", "32010L0076"),
     (r"CRD(?:\s?(?:4|IV))?\b|(?i:capital\srequirements?\sdirective)(?:\sIV)?\b", "32013L0036"),
     (r"BRRD(?:\s?(?:2|II)\b)", "32019L0879"),
-    (r"BRRD\b", "32014L0059"),
-    (r"EMIR\b", "32012R0648"),
+    (r"BRRD\b|(?i:bank\srecovery\sand\sresolution\sdirective)\b", "32014L0059"),
+    (r"EMIR\b|(?i:european\smarket\sinfrastructure\sregulation)\b", "32012R0648"),
     (r"(?i:mifid)\s?(?:2|II)\b", "32014L0065"),
     (r"(?i:mifid)(?:\s?(?:1|I))?\b", "32004L0039"),
     (r"(?i:mifir)\b", "32014R0600"),
     (r"SRMR\b", "32014R0806"),
-    (r"DGSD\b", "32014L0049"),
+    (r"DGSD\b|(?i:deposit\sguarantee\sschemes?\sdirective)\b", "32014L0049"),
     (r"AIFMD\b", "32011L0061"),
-    (r"(?i:ucits\sdirective)\b", "32009L0065"),
+    (r"(?i:ucits\sdirective)\b|UCITS(?=\sArt)", "32009L0065"),
     (r"(?i:solvency\sii)\b", "32009L0138"),
     (r"(?i:securitisation\sregulation)\b", "32017R2402"),
     (r"(?i:taxonomy\sregulation)\b", "32020R0852"),
-    (r"(?i:its\son\ssupervisory\sreporting)\b", "32014R0680"),
+    (r"FICOD\b|(?i:financial\sconglomerates?\sdirective)\b", "32002L0087"),
+    (r"CRAR\b|(?i:CRA\sregulation)\b", "32009R1060"),
+    (r"SSMR\b|(?i:SSM\sregulation)\b", "32013R1024"),
+    (r"SFTR\b", "32015R2365"),
+    (r"CSDR\b", "32014R0909"),
+    (r"PSD\s?(?:2|II)\b", "32015L2366"),
+    (r"(?i:accounting\sdirective)\b", "32013L0034"),
+    (r"(?i:covered\sbonds?\sdirective)\b", "32019L2162"),
+    (r"(?i:its\s(?:on|for)\s(?:the\s)?(?:supervisory\s)?reporting)\b", "32014R0680"),
+    (r"(?i:rts\s(?:on|for)\s(?:the\s)?own\sfunds(?:\srequirements)?)\b", "32014R0241"),
+    (
+        r"(?i:rts\son\s(?:the\s)?calculation\sof\s(?:specific\sand\sgeneral\s)?credit\srisk\sadjustments)\b",
+        "32014R0183",
+    ),
+    (r"(?i:rts\son\s(?:the\s)?materiality\sthresholds?)\b", "32018R0171"),
     (r"TFEU\b", "12012E"),
     (r"FSMR\b|(?i:financial\sservices\sand\smarkets\sregulations)(?:\s2015)?\b", "FSMR"),
     (r"COBS\b", "COBS"),
@@ -43,24 +64,27 @@ _SHORT = MappingProxyType({
     "32004L0039": "MiFID", "32014R0600": "MiFIR", "32014R0806": "SRMR", "32014L0049": "DGSD", "32011L0061": "AIFMD",
 })  # fmt: skip
 _RULEBOOKS = r"(?:GEN|PRU|AML|FUNDS|MIR|CIB|PIN|MAR|FEES|ISL|CMC|ENV)(?=\s(?:(?:Rules?|Chapter|Part|App)\s)?\d)"
-_NOUN = r"(?:Regulations?|Directives?|Decisions?|Recommendations?|Verordnung|Richtlinie)"
-_TREATY = r"(?:EU|EC|EEC|ECB|Euratom)"
+_NOUN = r"(?:Regula-?tions?|Reg\.?|R[eéè]glement|Directives?|Decisions?|Recommendations?|Verordnung|Richtlinie)"
+_TREATY = r"(?:EU|UE|EC|EEC|ECB|Euratom)"
 _INSTRUMENT = (
     rf"(?:(?:Commission|Council|EU)\s{{1,3}})?(?:(?:Delegated|Implement(?:ing|ed))\s{{1,3}})?(?P<noun>{_NOUN})"
-    rf"\s{{0,3}}(?:\(?{_TREATY}(?:,\sEuratom)?\)?\s{{0,3}})?(?:N[o°r]\.?\s{{0,3}})?"
-    rf"(?P<a>\d{{1,4}})\s?/\s?(?P<b>\d{{1,4}})(?:/{_TREATY})?\b"
+    rf"\s{{0,3}}(?:\(?{_TREATY}(?:,\sEuratom)?\)?\s{{0,3}})?(?:N[o°r]\.?\s{{0,3}})?\(?"
+    rf"(?P<a>\d{{1,4}})\s?/\s?(?P<b>\d{{1,4}})(?:\s?/\s?{_TREATY})?\b"
 )
 _BARE = (
     rf"\({_TREATY}\)\s{{0,3}}(?:No\.?\s{{0,3}})?(?P<ra>\d{{1,4}})/(?P<rb>\d{{1,4}})\b"
     rf"|\b(?P<la>\d{{2,4}})/(?P<lb>\d{{1,4}})/{_TREATY}\b"
+    r"|(?<![\w/-])(?:[IR]TS|RE|D[AR])\s{1,2}(?:\(EU\)\s?)?(?:[Nn]o\.?\s{0,2})?(?P<ta>\d{3,4})/(?P<tb>\d{3,4})\b"
 )
+_ALIAS = "|".join(f"(?P<k{k}>{pattern})" for k, (pattern, _) in enumerate(_ALIASES))
 _TOKEN = re.compile(
     rf"(?P<act>(?<![\w/-])(?i:{_INSTRUMENT})|{_BARE})"
-    rf"|(?P<alias>(?<![\w/-])(?:{'|'.join(f'(?P<k{k}>{pattern})' for k, (pattern, _) in enumerate(_ALIASES))}))"
+    rf"|(?P<alias>(?<![\w-])(?<![\d:./]/)(?:{_ALIAS}))"
+    r"|(?P<foreign>\bEBA\s?[/-]?\s?(?:GL|RTS|ITS|Op|DC|CP)[/-]\d{4}[/-]\d{1,3}\b)"
     rf"|(?P<book>\b{_RULEBOOKS})"
     r"|\(\s?(?P<bracket>\d{1,3}[a-z]{0,2}|[a-z]{1,5}|[A-Z]{1,2})\s?\)"
     r"|(?<![\w(])(?P<half>\d{1,3}|[a-z]|[ivx]{2,5})\)"
-    r"|(?P<num>\d{1,4}(?:[a-z]{1,2}(?![^\W_]))?(?:\.(?:\d{1,3}[a-z]?|[a-z])(?![^\W_])){0,6}(?![^\W_]))"
+    r"|(?P<num>\d{1,4}(?:(?=of\b)|(?:[a-z]{1,2}(?![^\W_]))?(?:\.(?:\d{1,3}[a-z]?|[a-z])(?![^\W_])){0,6}(?![^\W_])))"
     r"|(?P<word>[^\W\d_]{1,40}(?:-[^\W\d_]{1,40}){0,3})"
     r"|(?P<mark>[^\s\w]|_)"
     r"|(?P<run>\w{1,200})"
@@ -103,6 +127,8 @@ def tokens(text: str) -> list[Token]:
             value = next(key for k, (_, key) in enumerate(_ALIASES) if match[f"k{k}"] is not None)
         elif match["book"] is not None:
             kind = "act"
+        elif match["foreign"] is not None:  # "EBA/GL/2017/16"
+            kind, value = "word", "guidelines"
         elif kind in ("bracket", "half"):
             kind, value = "bracket" if kind == "bracket" or not depth else "num", match[kind]
         if kind == "bracket" and value in _SHORT_WORDS:
@@ -122,6 +148,8 @@ def _celex(match: re.Match[str]) -> str:
         return celex("R", match["ra"], match["rb"])
     if match["la"]:
         return celex("L", match["la"], match["lb"])
+    if match["ta"]:
+        return celex("R", match["ta"], match["tb"])
     letter = "D" if noun.startswith("dec") else "H" if noun.startswith("rec") else ""
     letter = letter or ("L" if noun.startswith("ri") else "R" if noun.startswith("re") else _LETTER[noun[0]])
     return celex(letter, match["a"], match["b"])

@@ -1,14 +1,13 @@
-"""The pieces of a citation: lists of numbers on one level, and levels within levels.
+"""The pieces of a citation: lists of numbers on one level.
 
-`responsa.corpus.references` joins them with acts and with what was cited before. Tokens are only read forwards,
-so that the work is linear in the length of the text.
+`responsa.corpus.chains` joins levels within levels, `responsa.corpus.references` acts and what was cited before.
+Tokens are only read forwards, so that the work is linear in the length of the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from responsa.corpus.ranges import expand, numeral, roman
 # Levels, from the outermost to the innermost.
 
 _WORDS = {
-    "annex": "annex annexes",
+    "annex": "annex annexes anhang",
     "schedule": "schedule schedules",
     "appendix": "appendix appendices app",
     "part": "part parts",
@@ -27,11 +26,11 @@ _WORDS = {
     "section": "section sections",
     "sub-section": "sub-section sub-sections subsection subsections",
     "recital": "recital recitals",
-    "article": "article articles art arts artikel",
+    "article": "article articles art arts artikel artículo artículos articolo articoli",
     "rule": "rule rules",
-    "paragraph": "paragraph paragraphs para paras par",
-    "subparagraph": "subparagraph subparagraphs sub-paragraph sub-paragraphs",
-    "point": "point points lit letter letters",
+    "paragraph": "paragraph paragraphs para paras par absatz abs §",
+    "subparagraph": "subparagraph subparagraphs sub-paragraph sub-paragraphs unterabsatz",
+    "point": "point points lit letter letters buchstabe buchst nr no",
     "indent": "indent indents",
     "sentence": "sentence sentences",
 }
@@ -54,6 +53,10 @@ _UNITS = frozenset(
         " december column columns row rows /",
     )
 )
+ONLY_INSIDE = frozenset(["nr", "no", "§"])  # levels behind an article or annex only: "Article 4 No. 82"
+_SHORTENED = frozenset(
+    ["art", "arts", "lit", "para", "par", "app", "abs", "buchst", "nr", "no"]
+)  # a full stop may follow
 _LATIN = MappingProxyType({"bis": "a", "ter": "b", "quater": "c", "quinquies": "d"})
 
 
@@ -77,7 +80,7 @@ class Segment(NamedTuple):
 def segment(found: Sequence[Token], at: int, room: int = 600) -> Segment | None:
     """What is cited on one level at a token; None where nothing is. ``room`` bounds what a range expands to."""
     token = found[at]
-    if token.kind not in ("word", "run"):
+    if token.kind not in ("word", "run") and token.value not in ONLY_INSIDE:
         return None
     return _ordinals(found, at) or _demonstrative(found, at) or _numbered(found, at, room)
 
@@ -103,14 +106,18 @@ def _demonstrative(found: Sequence[Token], at: int) -> Segment | None:
     if found[at].value not in ("this", "that") or at + 1 >= len(found):
         return None
     noun = found[at + 1]
+    if noun.value == "point" and at and found[at - 1].value in ("on", "at"):  # "at this point"
+        return None
     level = LEVEL.get(noun.value)
     if (
         level in (None, "sentence", "recital")
+        or noun.value in ONLY_INSIDE
         or not (noun.capital or level in INNER)
         or noun.value in ("letter", "art")
     ):
         return None
-    if _numbered(found, at + 1, 0):
+    letter = at + 2 < len(found) and found[at + 2].kind == "word" and len(found[at + 2].value) == 1
+    if letter or _numbered(found, at + 1, 0):  # "states that paragraph 2", "that subparagraph a"
         return None
     return Segment(LEVEL[noun.value], "this", (Item((found[at].value,), found[at].start, noun.end),), at + 2)
 
@@ -120,8 +127,10 @@ def _numbered(found: Sequence[Token], at: int, room: int) -> Segment | None:
     if level is None or (at and found[at - 1].value in _NOT_POINTS and level in ("point", "rule")):
         return None
     k = at + 1
-    if k < len(found) and found[k].value == "." and found[at].value in ("art", "arts", "lit", "para", "par", "app"):
+    if k < len(found) and found[k].value == "." and found[at].value in _SHORTENED:
         k += 1
+    if k + 1 < len(found) and found[k].value in ("no", "nr", "number") and found[k + 1].kind == "num":
+        k += 1  # "paragraph No 74"
     first = _item(found, k, level, found[at])
     if first is None:
         return None
@@ -130,7 +139,7 @@ def _numbered(found: Sequence[Token], at: int, room: int) -> Segment | None:
     while True:
         after, joins = _after_separator(found, k)
         step = _item(found, after, level, None) if joins else None
-        if step is None or not _goes_on(found, after, step[1], level):
+        if step is None or not _goes_on(found, after, step[1], level) or _enumerates(found, k, after):
             return Segment(level, "number", tuple(items), k)
         if joins == "to" and _falls(items[-1].labels, step[0].labels):  # "Article 429 - 11"
             return Segment(level, "number", tuple(items), k)
@@ -149,6 +158,15 @@ def _falls(low: tuple[str, ...], high: tuple[str, ...]) -> bool:
     return low[0].isdigit() and high[0].isdigit() and len(low) == len(high) == 1 and int(low[0]) > int(high[0])
 
 
+def _enumerates(found: Sequence[Token], last: int, at: int) -> bool:
+    """Whether "ii)" after "Article 48 and" counts the writer's own points: it has one bracket, the number none."""
+    return _is_half(found[at]) and not _is_half(found[last - 1])
+
+
+def _is_half(token: Token) -> bool:
+    return token.kind == "bracket" and token.end - token.start == len(token.value) + 1
+
+
 def numbers(found: Sequence[Token], at: int, level: str) -> Segment | None:
     """A number without its word: the "17.4" of "COBS 17.4", the "465 (1)" of "CRR 465 (1)"."""
     step = _item(found, at, level, None) if at < len(found) and found[at].kind == "num" else None
@@ -160,7 +178,8 @@ def _goes_on(found: Sequence[Token], at: int, end: int, level: str) -> bool:
     token = found[at]
     if token.kind != "num":
         return True
-    if level in ("article", "recital") and token.value.isdigit() and int(token.value) > 1200:
+    most = 1200 if level in ("article", "recital") else 99 if level in DIVISIONS else 9999
+    if token.value.isdigit() and int(token.value) > most:
         return False
     if end - at > 1 or end >= len(found):
         return True
@@ -172,9 +191,9 @@ def _after_separator(found: Sequence[Token], at: int) -> tuple[int, str]:
     k, kind = at, ""
     for _ in range(3):
         value = found[k].value if k < len(found) else ""
-        if value in ("and", "or", ",", "&", "/"):
+        if value in ("and", "or", ",", "&", "/", "und", "oder"):
             k, kind = k + 1, kind or "and"
-        elif value in ("to", "-", "–", "through") and kind != "to":
+        elif value in ("to", "-", "–", "through", "bis") and kind != "to":
             k, kind = k + 1, "to"
         else:
             break
@@ -192,22 +211,49 @@ def _item(found: Sequence[Token], at: int, level: str, label: Token | None) -> t
     if level == "article" and k < len(found) and found[k].value in _LATIN and labels[-1].isdigit():
         labels[-1] += _LATIN[found[k].value]
         k += 1
-    while k < len(found) and found[k].kind == "bracket" and len(labels) < 8 and level not in DIVISIONS - {"section"}:
+    elif level == "article" and k + 1 < len(found) and labels[-1].isdigit() and _is_suffix(found[k], found[k + 1]):
+        labels[-1] += found[k].value  # "Article 429 b (1)"
+        k += 1
+    open_ended = level not in DIVISIONS - {"section", "annex"} or (level == "part" and len(labels) > 1)
+    while k < len(found) and found[k].kind == "bracket" and len(labels) < 8 and open_ended:
+        labels.append(found[k].value)
+        k += 1
+    if level == "article" and len(labels) > 1 and _is_written_on(found, k):  # "36 (1) b. CRR"
         labels.append(found[k].value)
         k += 1
     return Item(tuple(labels), found[at].start, found[k - 1].end), k
 
 
+def _is_suffix(letter: Token, following: Token) -> bool:
+    single = letter.kind == "word" and len(letter.value) == 1 and not letter.capital
+    return single and following.kind == "bracket" and following.value.isdigit()
+
+
+def _is_written_on(found: Sequence[Token], k: int) -> bool:
+    """Whether a single letter behind a number and its brackets is one of its labels: an act follows."""
+    if k + 2 >= len(found) or found[k].kind != "word" or len(found[k].value) != 1 or found[k].capital:
+        return False
+    after = k + 1 + (found[k + 1].value in (".", "of"))
+    return found[after].kind == "act" or (after + 1 < len(found) and found[after + 1].kind == "act" and after > k + 1)
+
+
 def _head(found: Sequence[Token], at: int, level: str, label: Token | None) -> tuple[str, ...] | None:
     token = found[at]
     if token.kind == "bracket":
-        usable = level in INNER or level == "recital" or (label is None and level in ("article", "rule", "section"))
+        listed = label is None or token.value.isdigit()  # "Articles 8(1) and (2)", "Article (4)(1)"
+        usable = level in INNER or level == "recital" or (listed and level in ("article", "rule", "section"))
         return (token.value,) if usable and not token.capital else None
     if token.kind == "num":
-        if level in ("article", "paragraph"):
+        if level == "annex" and "." in token.value:
+            return None
+        if level in ("article", "paragraph", "part"):
             return tuple(token.value.split("."))
         return (roman(int(token.value)),) if level == "annex" and token.value.isdigit() else (token.value,)
-    if token.kind != "word" or level not in DIVISIONS or (label is not None and not label.capital):
+    if level == "point" and label is not None and len(token.value) == 1 and token.kind == "word":
+        return _letter(found, at, label)
+    if token.kind != "word" or level not in DIVISIONS:
+        return None
+    if label is not None and not label.capital and not _is_numeral(found, at):
         return None
     if token.value in _CARDINALS and level == "part":
         return (str(_CARDINALS.index(token.value)),)
@@ -216,14 +262,35 @@ def _head(found: Sequence[Token], at: int, level: str, label: Token | None) -> t
     value = numeral(token.value)
     if value:
         return (str(value) if level == "part" else token.value.upper(),)
-    single = len(token.value) == 1 and label is not None
+    joined = at + 1 < len(found) and found[at + 1].value == "-" and found[at + 1].start == token.end  # "Part C-34.00"
+    single = len(token.value) == 1 and label is not None and not joined
     return (token.value.upper(),) if single and level in ("annex", "section", "part", "appendix") else None
 
 
+def _is_numeral(found: Sequence[Token], at: int) -> bool:
+    """Whether the I of "part I" is no pronoun: longer ones are none."""
+    following = found[at + 1].value if at + 1 < len(found) else "."
+    token = found[at]
+    return token.capital and numeral(token.value) > 0 and (len(token.value) > 1 or following in (*",.:;()", "of"))
+
+
+def _letter(found: Sequence[Token], at: int, label: Token) -> tuple[str, ...] | None:
+    """The a of "letter a" and "point a of Article 5"; "point a" alone may be any words."""
+    following = found[at + 1].value if at + 1 < len(found) else "."
+    sure = label.value in ("lit", "letter", "letters", "buchstabe", "buchst") or following in ("of", ".", ";")
+    return (found[at].value,) if sure and not found[at].capital else None
+
+
 def _completed(last: tuple[str, ...], new: tuple[str, ...], kind: str, level: str) -> tuple[str, ...]:
-    """The labels of "(c)" in "36(1)(b) and (c)": those of the item before it, up to the one that it replaces."""
+    """The labels of "(c)" in "36(1)(b) and (c)": those of the item before it, up to the one that it replaces.
+
+    So too for 74 in "Part 2.72-74", and for 2(a) in "48(1)(a) and 2(a)".
+    """
     if kind != "bracket":
-        return new
+        if level == "part" and len(last) == 2 and len(new) == 1:
+            return last[:1] + new
+        nxt = len(last) > 1 and len(new) > 1 and last[1].isdigit() and new[0] == str(int(last[1]) + 1)
+        return last[:1] + new if nxt and level == "article" and _falls(last[:1], new[:1]) else new
     floor = 0 if level in INNER or level == "recital" else 1
     digit = new[0][0].isdigit()
     for place in range(len(last) - 1, floor - 1, -1):
@@ -234,128 +301,3 @@ def _completed(last: tuple[str, ...], new: tuple[str, ...], kind: str, level: st
             continue  # (a)(ii) and (b)
         return last[:place] + new
     return last + new if len(last) == floor else last[:floor] + new
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Segments from the outermost to the innermost, the tokens they span, and those of the first in the text."""
-
-    segments: tuple[Segment, ...]
-    at: int
-    end: int
-
-    @property
-    def outer(self) -> Segment:
-        return self.segments[0]
-
-
-def chain(found: Sequence[Token], at: int, room: int) -> Chain | None:
-    first = segment(found, at, room)
-    if first is None:
-        return None
-    segments, end = [first], first.end
-    while len(segments) < 8:
-        up = _past(found, end, ("of", "in", "to"), ("the",))
-        new = segment(found, up, room) if up is not None else None
-        if new and _holds(new.level, segments[0].level) and (found[end].value == "of" or new.level == "annex"):
-            segments.insert(0, new)
-            end = new.end
-            continue
-        down = _down(found, end, segments[-1], room)
-        if down is None:
-            break
-        segments.append(down)
-        end = down.end
-    return Chain(tuple(segments), at, end)
-
-
-def _holds(outer: str, inner: str) -> bool:
-    if outer == "point" and inner in ("point", "subparagraph"):
-        return True
-    return RANK[outer] < RANK[inner] and "recital" not in (outer, inner) and (outer, inner) != ("article", "rule")
-
-
-def _down(found: Sequence[Token], at: int, outer: Segment, room: int) -> Segment | None:
-    """What goes on inwards: ", first subparagraph" after "Article 416(1)", ", Title II" after "Part Three"."""
-    dotted = outer.level == "annex" and at < len(found) and found[at].value == "."
-    k = at + 1 if dotted or (at < len(found) and found[at].value == ",") else at
-    if k >= len(found) or outer.how == "this" or outer.level == "recital":
-        return None
-    new = segment(found, k, room)
-    if new is None or new.how == "this" or RANK[new.level] <= RANK[outer.level]:
-        return None
-    if new.level not in INNER and not (outer.level in DIVISIONS and (new.level in DIVISIONS or outer.level != "annex")):
-        return None
-    other = _past(found, new.end, ("of",), ("the",))  # "Article 5, point (a) of Article 6"
-    parent = segment(found, other, 0) if other is not None else None
-    return None if parent and _holds(parent.level, new.level) and not _holds(outer.level, parent.level) else new
-
-
-def _past(found: Sequence[Token], at: int, first: tuple[str, ...], then: Sequence[str]) -> int | None:
-    """The token after one of ``first`` and any (at most four) of ``then``; None where ``first`` is missing."""
-    if at >= len(found) or found[at].value not in first:
-        return None
-    k = at + 1
-    while k < len(found) and k < at + 6 and found[k].value in then:
-        k += 1
-    return k if k < len(found) else None
-
-
-# Provisions as steps inwards
-
-Step = tuple[str, str]  # level and label: ("article", "36"), ("sub", "1"), ("sub", "a")
-Steps = tuple[Step, ...]
-
-
-def extended(steps: Steps, part: Segment, labels: tuple[str, ...]) -> Steps:
-    if part.how == "this":
-        return steps
-    if part.how == "ordinal":
-        return (*steps, (part.level, labels[0]))
-    in_article = any(level in ("article", "rule") for level, _ in steps)
-    if part.level in ("article", "rule"):
-        steps = tuple(step for step in steps if step[0] in ("annex", "schedule"))
-    if part.level == "paragraph" and in_article:
-        return (*steps, *(("sub", label) for label in labels))
-    if part.level == "subparagraph" and labels[0].isdigit() and int(labels[0]) <= len(ORDINALS):
-        return (*steps, (part.level, ORDINALS[int(labels[0]) - 1]))
-    level = "point" if part.level == "subparagraph" else part.level
-    return (*steps, (level, labels[0]), *(("sub", label) for label in labels[1:]))
-
-
-def enclosing(steps: Steps, level: str, *, inclusive: bool = False) -> Steps:
-    """The part of the provision cited before that encloses a paragraph or point, or (inclusive) is "that" one."""
-    if inclusive and level in DIVISIONS:
-        return next((steps[: k + 1] for k, step in enumerate(steps) if step[0] == level), ())
-    if not steps or steps[0][0] not in ("article", "rule"):
-        return ()
-    keep = 1
-    digits = len(steps) > 1 and steps[1][0] == "sub" and steps[1][1][0].isdigit()
-    if digits and (level in ("subparagraph", "point") or (inclusive and level == "paragraph")):
-        keep = 2
-    if inclusive and level in ("point", "subparagraph"):
-        keep = len(steps)
-    return steps[:keep]
-
-
-def render(steps: Steps) -> str:
-    """Steps in words: Article 129(4), first subparagraph, point (b)."""
-    parts: list[str] = []
-    plain = False  # inside an article and no ordinal yet: points are written on to it
-    for level, label in steps:
-        number = f"({label})" if label[0].isalpha() and len(label) < 6 else label
-        if level == "sub":
-            parts[-1:] = [f"{parts[-1] if parts else ''}({label})"]
-        elif level in INNER and label in (*ORDINALS, "this", "that"):
-            parts.append(f"{label} {level}")
-            plain = False
-        elif level == "point" and plain:
-            parts[-1] += f"({label})"
-        elif level in INNER:
-            parts.append(f"{level} {number}")
-        else:
-            parts.append(
-                f"{label} {level.capitalize()}" if label in ("this", "that") else f"{level.capitalize()} {label}"
-            )
-            plain = level in ("article", "rule")
-    return ", ".join(parts)

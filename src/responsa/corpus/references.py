@@ -7,44 +7,22 @@ defined terms, and expands "Articles 429a to 429g" by the alphabet alone: 132a t
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
 from responsa.corpus.acts import OTHER, Token, tokens
-from responsa.corpus.citations import (
-    DIVISIONS,
-    INNER,
-    RANK,
-    Chain,
-    Segment,
-    Step,
-    Steps,
-    enclosing,
-    extended,
-    numbers,
-    render,
-    segment,
-)
-from responsa.corpus.citations import chain as chain_at
+from responsa.corpus.chains import Chain
+from responsa.corpus.chains import chain as chain_at
+from responsa.corpus.citations import DIVISIONS, INNER, RANK, Segment, numbers
+from responsa.corpus.naming import Naming
+from responsa.corpus.standing import Here, Place, divisions, places
+from responsa.corpus.steps import Step, Steps, enclosing, extended, render
+
+__all__ = ["Here", "Reference", "parse"]
 
 _BUDGET = 5_000  # provisions that the ranges of one text may expand to
 _MOST = 600  # references from one citation
-
-
-@dataclass(frozen=True, slots=True)
-class Here:
-    """Where a text stands, for what it cites relatively. ``path`` holds the headings above it.
-
-    Without ``paragraph`` the numbers at the start of its lines tell it: "**2.** " or "2. ".
-    """
-
-    act: str | None = None
-    article: str | None = None
-    paragraph: str | None = None
-    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,58 +52,13 @@ class Reference:
 
 def parse(text: str, here: Here | None = None) -> tuple[Reference, ...]:
     """The references in a text, in its order; lists and ranges give one for each provision. Linear in its length."""
-    reader = _Reader(tokens(text), here or Here(), _places(text, here))
+    found, where = tokens(text), here or Here()
+    reader = _Reader(found, where, places(text, here), Naming(found, where))
     reader.read()
     return tuple(reader.references)
 
 
-# Where a text stands
-
-_LINE = re.compile(
-    r"^(?:\*{0,2}(\d{1,3}[a-z]{0,2})\.\*{0,2}\s|\((\d{1,3}[a-z]{0,2})\)\s|(\([a-z]{1,5}\)|\W?\s*$))?", re.M
-)
-_HEADING = re.compile(r"\W{0,3}(part|title|chapter|section|sub-section|annex)\s+([\w.]{1,12})", re.IGNORECASE)
-_Place = tuple[str | None, str | None]  # paragraph and numbered item
-
-
-def _places(text: str, here: Here | None) -> list[tuple[int, _Place]]:
-    """From each offset on: the paragraph, and the numbered item of its list."""
-    if here is None or here.article is None or here.paragraph is not None:
-        return [(0, (here.paragraph if here else None, None))]
-    places: list[tuple[int, _Place]] = [(0, (None, None))]
-    for line in _LINE.finditer(text):
-        paragraph, item = places[-1][1]
-        if line[1]:
-            places.append((line.start(), (line[1], None)))
-        elif line[2]:
-            places.append((line.start(), (paragraph, line[2])))
-        elif line[3] is None and item:
-            places.append((line.start(), (paragraph, None)))
-    return places
-
-
-def _divisions(path: Sequence[str]) -> Steps:
-    """Part, title, chapter and section in the headings above a text."""
-    steps = []
-    for heading in path:
-        found = _HEADING.match(heading)
-        if found is None:
-            continue
-        level = found[1].lower()
-        cited = segment(tokens(f"{level.capitalize()} {found[2].capitalize()}"), 0)
-        steps.append((level, cited.items[0].labels[0] if cited and found[2][0].isalpha() else found[2]))
-    return tuple(steps)
-
-
-_LINKS = ("of", "in", "to", "under", "from", "per")
-_BEFORE_ACTS = frozenset(
-    ["the", "both", "said", "same", "above", "aforementioned", "eu", "new", "amended", "revised", "commission", '"']
-)
-_ACT_NOUNS = frozenset(["regulation", "directive", "decision"])
-_MADE = frozenset(["delegated", "implementing", "commission", "council"])
-_FOREIGN = frozenset(
-    ["guidelines", "guideline", "its", "rts", "ias", "ifrs", "basel", "draft", "proposal", "instructions", "law", "act"]
-)
+_TOWARDS = ("to", "in", "under", "with", "by", "per", "see")
 _JOINS = frozenset(["and", "or", "of", "to", "the", "both", "either", ",", "as", "well", "in", "for"])
 
 
@@ -135,15 +68,14 @@ class _Reader:
 
     found: list[Token]
     here: Here
-    places: list[tuple[int, _Place]]
+    places: list[tuple[int, Place]]
+    acts: Naming
     references: list[Reference] = field(default_factory=list)
     last: tuple[str | None, Steps] | None = None  # the provision cited before
-    acts: dict[str, str] = field(default_factory=dict)  # the act named before, by letter, "" for any
-    named: int = -9  # the token of the act named before, and whether it stood alone
-    alone: bool = False
     waiting: list[int] = field(default_factory=list)  # references whose act may still come
     waited: int = -9  # the token after them
     points: list[tuple[int, Chain]] = field(default_factory=list)  # points whose article may still come, and where
+    cited: set[str] = field(default_factory=set)  # articles, by number
     room: int = _BUDGET
 
     def read(self) -> None:
@@ -152,17 +84,32 @@ class _Reader:
             if self.found[k].kind == "act":
                 k = self._act(k)
                 continue
-            chain = chain_at(self.found, k, max(min(self.room, _MOST), 0))
+            chain = self._again(k) or chain_at(self.found, k, max(min(self.room, _MOST), 0))
             k = self._cite(chain) if chain else self._anaphora(k)
+
+    def _again(self, k: int) -> Chain | None:
+        """The "305 (2) c)" of a text that has cited Article 305 before, and "to 244 of Regulation (EU) No 575/2013"."""
+        if self.found[k].kind == "num" and k and self.found[k - 1].value in _TOWARDS:
+            bare = numbers(self.found, k, "article") if len(self.found[k].value) in (2, 3, 4) else None
+            if bare and self._is_of_act(bare.end):
+                return Chain((bare,), k, bare.end)
+        known = self.found[k].kind == "num" and self.found[k].value in self.cited
+        bare = numbers(self.found, k, "article") if known and self.here.article is None else None
+        paragraph = bare.items[0].labels[1:2] if bare else ()
+        return Chain((bare,), k, bare.end) if bare and paragraph and paragraph[0].isdigit() else None
+
+    def _is_of_act(self, k: int) -> bool:
+        following = [token for token in self.found[k : k + 3] if token.value != "the"][:2]
+        return len(following) == 2 and following[0].value == "of" and following[1].kind == "act"
 
     def _act(self, k: int) -> int:
         """An act that no provision before it claims."""
         token = self.found[k]
-        again = self._appositive(k)
-        self._name(k)
+        again = self.acts.appositive(k)
+        self.acts.name(k)
         if again:
             return k + 1
-        self.alone = True
+        self.acts.alone = True
         self.references.append(Reference(token.start, token.end, token.value, "", "act"))
         book = not token.value[0].isdigit()
         bare = numbers(self.found, k + 1, "rule" if book else "article")
@@ -170,31 +117,18 @@ class _Reader:
             return self._cite(Chain((bare,), k + 1, bare.end))
         return k + 1
 
-    def _appositive(self, k: int) -> bool:
-        """Whether it only repeats the act before it: "Regulation (EU) No 575/2013 (CRR)"."""
-        if not 0 < k - self.named <= 3 or self.found[self.named].value != self.found[k].value:
-            return False
-        return all(token.kind == "mark" and token.value in "(-–" for token in self.found[self.named + 1 : k])
-
     def _is_article(self, bare: Segment, act: Token) -> bool:
         """Whether the number after a short name is an article's: "CRR 465 (1)", but not "CRR 20 %"."""
         number = bare.items[0].labels[0]
         following = self.found[bare.end].value if bare.end < len(self.found) else ""
         return act.end - act.start < 8 and number[:2].isdigit() and len(number) < 5 and following not in ("%", "/", ".")
 
-    def _name(self, k: int) -> None:
-        key = self.found[k].value
-        self.acts[""] = key
-        if key[0] == "3":
-            self.acts[key[5]] = key
-        self.named, self.alone = k, False
-
     def _anaphora(self, k: int) -> int:
         """ "this Regulation", "that Directive": an act by its kind alone."""
         if self.found[k].value in ("this", "that"):
-            noun = self._noun(k + 1)
+            noun = self.acts.noun(k + 1)
             if noun is not None:
-                act = self._meant(self.found[k].value, self.found[noun].value)
+                act = self.acts.meant(self.found[k].value, self.found[noun].value)
                 if act:
                     self.references.append(
                         Reference(self.found[k].start, self.found[noun].end, act, "", "act", relative=True)
@@ -202,26 +136,17 @@ class _Reader:
                 return noun + 1
         return k + 1
 
-    def _noun(self, k: int) -> int | None:
-        """The token of Regulation, Directive or Decision that stands without a number at or just after ``k``."""
-        for at in range(k, min(k + 3, len(self.found))):
-            token = self.found[at]
-            if token.value in _ACT_NOUNS and token.capital:
-                return at
-            if token.value not in _MADE:
-                return None
-        return None
-
-    def _meant(self, word: str, noun: str) -> str | None:
-        letter = {"regulation": "R", "directive": "L", "decision": "D"}[noun]
-        own = self.here.act if word == "this" else None
-        return own or self.acts.get(letter)
-
     # provisions
 
     def _cite(self, chain: Chain) -> int:
-        named = self.named if self.alone else None
-        act, end = self._link(chain)
+        named = self.acts.named if self.acts.alone else None
+        act, end = self.acts.link(chain)
+        if self._is_askers(chain):
+            return chain.end
+        if act not in (None, OTHER):
+            chain, end = self._continued(chain, end)
+        if act is None and chain.outer.level in INNER and self.acts.in_standard(chain.at):
+            act = OTHER
         if self._prefixed(chain, named) and (act is None or act == self.references[-1].act):
             act = self.references.pop().act
         joined = bool(self.waiting) and self._follows(chain.at)
@@ -237,6 +162,15 @@ class _Reader:
             self.waiting += range(start, len(self.references))
             self.waited = chain.end
         return end
+
+    def _continued(self, chain: Chain, end: int) -> tuple[Chain, int]:
+        """The whole of "Article 178 of CRR, paragraph 1, point (b)", and the token after it."""
+        inner = end + 1 < len(self.found) and self.found[end].value == "," and chain.outer.level == "article"
+        more = chain_at(self.found, end + 1, 0) if inner and len(chain.segments) == 1 else None
+        single = more is not None and all(len(part.items) == 1 and part.how == "number" for part in more.segments)
+        if more is None or not single or more.outer.level != "paragraph":
+            return chain, end
+        return Chain((*chain.segments, *more.segments), chain.at, more.end), more.end
 
     def _gathered(self, chain: Chain, start: int, act: str | None, *, relative: bool) -> int:
         """In "points (a) to (g) and point (l) of Article 36" all are points of that article; where its own start."""
@@ -255,56 +189,19 @@ class _Reader:
         self.points = []
         return start
 
+    def _is_askers(self, chain: Chain) -> bool:
+        """Whether "point (a) above" is one of the text itself, or "Section 1.6 of the template" of a form."""
+        after = [token.value for token in self.found[chain.end : chain.end + 4]]
+        if chain.outer.level == "section":
+            return after[:1] == ["of"] and not {"template", "templates"}.isdisjoint(after)
+        if self.here.article is not None or chain.outer.level != "point":
+            return False
+        before = self.found[chain.at - 1].value if chain.at else ""
+        return after[:1] in (["above"], ["below"]) or (len(chain.segments) == 1 and before in ("-", "–"))
+
     def _follows(self, at: int) -> bool:
         between = self.found[self.waited : at]
         return 0 < len(between) <= 5 and all(token.value in _JOINS for token in between)
-
-    def _link(self, chain: Chain) -> tuple[str | None, int]:
-        """The act that the words after a citation name, and the token after what belongs to it."""
-        k = chain.end
-        if k >= len(self.found):
-            return None, k
-        value = self.found[k].value
-        if value == "thereof":
-            return (None if chain.outer.level in INNER else self.acts.get("")), k + 1
-        if value in _LINKS:
-            return self._linked(k + 1)
-        if (
-            value == "," and k + 1 < len(self.found) and self.found[k + 1].value == "of"
-        ):  # "Article 6(3), point (a), of"
-            act, end = self._linked(k + 2)
-            return (act, end) if act not in (None, OTHER) else (None, k)
-        at = k + (value in (",", "("))
-        if at < len(self.found) and self.found[at].kind == "act" and self._claims(at, chain):
-            self._name(at)
-            return self.found[at].value, at + 1
-        return None, k
-
-    def _claims(self, at: int, chain: Chain) -> bool:
-        """Whether an act right behind a citation is its own, not that of a citation to come ("CRR Article 4")."""
-        if chain.outer.level in INNER:
-            return False
-        nearby = segment(self.found, at + 1, 0) if at + 1 < len(self.found) else None
-        return at == chain.end or nearby is None or nearby.level in INNER
-
-    def _linked(self, k: int) -> tuple[str | None, int]:
-        before = k
-        while k < min(before + 5, len(self.found)) and self.found[k].value in _BEFORE_ACTS:
-            k += 1
-        if k >= len(self.found):
-            return None, before - 1
-        token = self.found[k]
-        if token.kind == "act":
-            self._name(k)
-            return token.value, k + 1
-        if token.value == "annex" and any(each.value in ("ifrs", "ias") for each in self.found[k + 1 : k + 4]):
-            return OTHER, k + 1  # "paragraph 5.5.3 of the Annex relating to IFRS 9"
-        word = token.value if token.value in ("this", "that") else ""
-        noun = self._noun(k + bool(word))
-        if noun is None:
-            return (OTHER if token.value in _FOREIGN else None), before - 1
-        own = self._meant(word, self.found[noun].value)
-        return own or (None if self.found[noun].value == "regulation" else OTHER), noun + 1
 
     def _prefixed(self, chain: Chain, named: int | None) -> bool:
         """Whether the act before a citation is its own: "CRR Article 425", "COBS Rule 17.4"."""
@@ -335,6 +232,7 @@ class _Reader:
             self.references.append(_reference(begins, ends, own, steps, relative=relative))
             self.room -= len(several) > 0
         self.last = own, steps
+        self.cited.update(label for level, label in steps if level == "article")
         return relative
 
     def _base(self, chain: Chain, act: str | None) -> tuple[Steps, str | None, bool]:
@@ -350,7 +248,7 @@ class _Reader:
             inside = self._inside(chain, outer)
             return inside, self.here.act if self.here.article else self.last[0] if self.last and inside else None, True
         if outer.level in ("title", "chapter", "section", "sub-section") and act is None and self.here.act:
-            above = tuple(step for step in _divisions(self.here.path) if RANK[step[0]] < RANK[outer.level])
+            above = tuple(step for step in divisions(self.here.path) if RANK[step[0]] < RANK[outer.level])
             return above, self.here.act, True
         return (), None, False
 
@@ -366,7 +264,7 @@ class _Reader:
         nested = item and outer.level == "point" and outer.items[0].labels[0].isdigit() != item.isdigit()
         return (*steps, ("sub", item)) if nested and item else tuple(steps)
 
-    def _place(self, offset: int) -> _Place:
+    def _place(self, offset: int) -> Place:
         return self.places[bisect_right(self.places, offset, key=lambda place: place[0]) - 1][1]
 
     def _pointed(self, outer: Segment) -> tuple[Steps, str | None, bool]:
@@ -376,7 +274,7 @@ class _Reader:
             cut = enclosing(self.last[1], outer.level, inclusive=True)
             if cut:
                 return cut, self.last[0], True
-        above = _divisions(self.here.path)
+        above = divisions(self.here.path)
         if outer.level in DIVISIONS and any(level == outer.level for level, _ in above):
             return tuple(step for step in above if RANK[step[0]] <= RANK[outer.level]), self.here.act, True
         if self.here.article is None or outer.level in DIVISIONS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from responsa.corpus.searched import searched
 from responsa.corpus.view import Corpus
 from responsa.types import Passage
 
@@ -30,7 +31,7 @@ def surroundings(passages: Sequence[Passage]) -> list[str]:
     items: dict[str, list[str]] = {}
     for passage in passages:
         if passage.parent_id in by_id and passage.kind != "guidance" and leads_in(by_id[passage.parent_id]):
-            items.setdefault(passage.parent_id, []).append(passage.text)
+            items.setdefault(passage.parent_id, []).append(searched(passage))
     found = []
     for passage in passages:
         above = list(passage.path)

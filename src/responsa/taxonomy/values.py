@@ -25,8 +25,10 @@ Comparison = Literal["meets", "misses", "not_comparable"]
 class Threshold:
     """A number that a criterion asks for: ``metric`` ``op`` ``value`` ``unit``, between the dates (inclusive).
 
-    ``unit`` is in the normal form of `responsa.quantities`. ``condition`` says when it applies other than by date
-    (size, use, baseline), in the words of the act.
+    ``unit`` is the criterion's own ("gCO2/km", "MW", "" for a bare number); `quantities.units.unit_of_measure` reads
+    it. ``condition`` says when it applies other than by date (size, use, baseline), in the words of the act. ``scope``:
+    the number says to what the criterion applies ("buildings larger than 5000 m2"), it is nothing to be met. Classes A,
+    B, C are 1, 2, 3 of unit "class".
     """
 
     metric: str
@@ -36,6 +38,7 @@ class Threshold:
     valid_from: date | None = None
     valid_to: date | None = None
     condition: str = ""
+    scope: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Activity:
     """An economic activity for one objective, as an act has it from ``valid_from``.
 
     ``id`` is as people write it: ``CCM 6.5``. ``kind`` tells enabling and transitional activities from others.
-    ``dnsh`` by objective. ``source`` names the act and its date.
+    ``dnsh`` by objective. ``source`` names the act and its date. ``notes`` are the footnotes, in their order.
     """
 
     id: str
@@ -79,6 +82,7 @@ class Activity:
     source: str = ""
     valid_from: date | None = None
     valid_to: date | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,9 @@ class Figure:
     """A number with its unit as the report states it. ``value`` and ``unit`` are normalised; ``quote`` is as printed.
 
     ``year`` is the financial year it is about, None where the text does not say. ``role`` tells a fact of the year
-    from a target or another year's. ``header`` holds the column and row heads of a table cell.
+    from a target or another year's. ``header`` holds the column and row heads of a table cell. ``printed`` counts
+    ``printed_unit``, as in the report ("12.8", "EUR billion"); ``bound`` is "at least", "at most", "more than",
+    "less than", "about" or "".
     """
 
     value: float
@@ -115,6 +121,9 @@ class Figure:
     year: int | None = None
     role: Role = "supports"
     header: tuple[str, ...] = ()
+    printed: float | None = None
+    printed_unit: str = ""
+    bound: str = ""
 
 
 @dataclass(frozen=True, slots=True)

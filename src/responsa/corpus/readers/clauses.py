@@ -36,6 +36,8 @@ _EQUATION = re.compile(r"[^.;:]{1,80}\s=\s")
 _TABLE = re.compile(r"(?:Table|TABLE)\s[\w.-]{1,8}$")
 _LAST = re.compile(r"\(([^()]*)\)$|, point ([^\s(]+)$")
 _ROMAN = re.compile(r"[IVXLC]+$")
+_LONGEST_TABLE = 100  # rows of a table that is all of an annex; a longer one is cut into parts
+_ROWS = 40  # of each part
 _LONGEST_LABEL = 80  # characters of a title that stands for a number
 
 
@@ -75,7 +77,7 @@ def to_passages(clauses: Iterable[Clause], document_id: str, act: str) -> tuple[
     """
     writer = _Writer(document_id, act)
     for clause in clauses:
-        writer.write(clause, None, None, (), 1)
+        writer.write(_parted(clause), None, None, (), 1)
     return tuple(writer.passages)
 
 
@@ -184,6 +186,25 @@ def begins(last: str, text: str) -> bool:
     return bool(_BEGINS.match(text) and _ENDS.search(last) and _STOPS.search(text) and not _EQUATION.match(text))
 
 
+def _parted(clause: Clause) -> Clause:
+    """An annex that is one long table, such as a correlation table, in parts of 40 rows, each under the head again."""
+    table = clause.parts[0] if clause.level == "annex" and len(clause.parts) == 1 else None
+    if not isinstance(table, Clause) or table.level != "table" or not isinstance(table.parts[0], Block):
+        return clause
+    whole = table.parts[0]
+    head, rule, *rows = whole.text.split("\n") if whole.text.count("\n") > _LONGEST_TABLE else ("", "")
+    if not rows:
+        return clause
+    parts: list[Block | Clause] = []
+    for start in range(0, len(rows), _ROWS):
+        some = rows[start : start + _ROWS]
+        first = start == 0
+        block = replace(whole, text="\n".join([head, rule, *some]), notes=whole.notes if first else ())
+        label = f"rows {start + 1} to {start + len(some)}"
+        parts.append(Clause("table", label, table.title if first else "", [block], table.flags))
+    return replace(clause, parts=parts)
+
+
 def _last(part: Block | Clause) -> str:
     if isinstance(part, Block):
         return part.text
@@ -228,6 +249,8 @@ def _name(clause: Clause, above: _Name | None, ordinal: int) -> _Name:
             for text, opened in zip((above.number, above.id), above.opened, strict=True)
         )
         return _Name(number, identifier, (True, True))
+    if clause.level == "table" and label:
+        return _added(above, f", {label}")
     if clause.level == "table":
         bare = ", table" if ordinal == 1 else f", table {ordinal}"
         return _added(above, f", {clause.title}" if _TABLE.match(clause.title) else bare)
