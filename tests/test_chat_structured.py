@@ -91,6 +91,29 @@ def test_values_of_another_shape_are_refused(change, problem):
         Reader(Verdict).read(json.dumps({**GOOD, **change}))
 
 
+@dataclass
+class Scored:
+    score: float
+    count: int
+    sure: bool
+
+
+def test_numbers_are_numbers():
+    good = {"score": 1, "count": 2, "sure": True}
+    assert Reader(Scored).read(json.dumps(good)) == Scored(1.0, 2, True)
+    for change in (
+        {"score": "1"},
+        {"score": True},
+        {"count": "2"},
+        {"count": 2.5},
+        {"count": True},
+        {"sure": 1},
+        {"sure": "yes"},
+    ):
+        with pytest.raises(Unfit, match=next(iter(change))):
+            Reader(Scored).read(json.dumps({**good, **change}))
+
+
 def test_many_errors_are_counted():
     with pytest.raises(Unfit, match="and 2 more"):
         Reader(Verdict).read(json.dumps({"a": 1, "b": 2}))

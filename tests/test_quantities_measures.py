@@ -1,0 +1,210 @@
+"""The numbers and units that reports print: by hand, and what holds for any of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from responsa.quantities import counts, decimal_mark, figure, measures, stated, unit_of_measure
+from responsa.quantities.money import counted
+
+
+def read(text, decimal="."):
+    """(words, value, unit) of each measure."""
+    return [(text[each.start : each.end], each.value, each.unit) for each in measures(text, decimal)]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("12 %", 12, "%"),
+        ("12,5 Prozent", 12.5, "%"),
+        ("thirty percent", 30, "%"),
+        ("up by 3 percentage points", 3, "percentage point"),
+        ("0.4 kWh/m3", 0.4, "kWh/m3"),
+        ("31 kWh/(m²a)", 31, "kWh/m2"),
+        ("31 kWh per sqm and year", 31, "kWh/m2"),
+        ("25.3 kWh/m² p. a.", 25.3, "kWh/m2"),
+        ("0.1 MWh/m2", 100, "kWh/m2"),
+        ("97 gCO2e/kWh", 97, "gCO2e/kWh"),
+        ("97 kg CO2e per MWh", 97, "gCO2e/kWh"),
+        ("10 g CO 2 e/MJ", 36, "gCO2e/kWh"),
+        ("49 g CO2/km", 49, "gCO2e/km"),
+        ("80 g CO₂/mile", 49.7096953789867, "gCO2e/km"),
+        ("emissions of 112 g/km", 112, "gCO2e/km"),
+        ("sugar at 5 g/km", 5, "g/km"),
+        ("20 g CO2e/tkm", 20, "gCO2e/tkm"),
+        ("0,693 t CO2e/t HVC", 0.693, "tCO2e/t"),
+        ("693 kg CO2e per tonne of product", 0.693, "tCO2e/t"),
+        ("0,06 W/mK", 0.06, "W/mK"),
+        ("0.06 W/(m·K)", 0.06, "W/mK"),
+        ("1.2 W/m2K", 1.2, "W/m2K"),
+        ("a 350,000 square foot hall", 32516.064, "m2"),
+        ("5,000 sqm", 5000, "m2"),
+        ("2 hectares", 20000, "m2"),
+        ("18 months", 1.5, "year"),
+        ("a 15-year contract", 15, "year"),
+        ("1.5 GWh", 1500, "MWh"),
+        ("3 terawatt hours per year (TWh/year)", 3_000_000, "MWh"),
+        ("3.6 TJ", 1000, "MWh"),
+        ("16.8 MWp", 16800, "kW"),
+        ("€ 12.8 billion", 12.8e9, "EUR"),
+        ("€12.8bn", 12.8e9, "EUR"),
+        ("TEUR 5", 5000, "EUR"),
+        ("5 million euros", 5e6, "EUR"),
+        ("95 k€", 95_000, "EUR"),
+        ("1.250,5 t", 1250.5, "t"),
+        ("7.5 Mt CO2e", 7.5e6, "tCO2e"),
+        ("210 thousand metric tons of CO2e", 210_000, "tCO2e"),
+        ("30,000 t of carbon dioxide equivalents", 30_000, "tCO2e"),
+        ("4 kt", 4000, "t"),
+        ("8 litres/min", 8, "l/min"),
+        ("Technology Readiness Level (TRL) 6", 6, "TRL"),
+        ("1\u202f250\u00a0MWh", 1250, "MWh"),
+        ("1 250 MWh", 1250, "MWh"),
+    ],
+)
+def test_a_number_in_its_normal_unit(text, value, unit):
+    ((_, found, named),) = read(text)
+    assert (found, named) == (pytest.approx(value, rel=1e-12), unit)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["In 2023 we", "Article 8", "ISO 14064-1", "page 12", "CCM 7.7", "N/EL1", "version v1.2 t", "12 apples", "10:30"],
+)
+def test_no_measures(text):
+    assert read(text) == []
+
+
+def test_ranges_signs_and_bounds():
+    text = "from 23.0–19.4 kWh/100km, between 10 and 20 %, −3.5 %, approx. 5 %, up to 7 %, more than € 4 million, ≤ 50 kWh/m²"
+    found = [(each.printed, each.printed_unit, each.bound) for each in measures(text)]
+    assert found == [
+        (23.0, "kWh/100km", ""), (19.4, "kWh/100km", ""), (10, "%", ""), (20, "%", ""), (-3.5, "%", ""),
+        (5, "%", "about"), (7, "%", "at most"), (4, "EUR million", "more than"), (50, "kWh/m²", "at most"),
+    ]  # fmt: skip
+
+
+def test_a_denominator_that_is_not_known_stays_in_the_name():
+    assert read("40 kWh per flat and 3 t per employee") == [
+        ("40 kWh", 0.04, "MWh/flat"),
+        ("3 t", 3, "t/employee"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "value"),
+    [
+        ("4,857", ".", "4857"), ("4,857", ",", "4.857"), ("4.857", ",", "4857"), ("4.857", ".", "4.857"),
+        ("0,693", ".", "0.693"), ("1.250,5", ".", "1250.5"), ("1,250.5", ",", "1250.5"), ("1.234.567", ".", "1234567"),
+        ("12,5", ".", "12.5"), ("(3.5)", ".", "-3.5"), ("−7", ".", "-7"), ("1’250", ".", "1250"), ("1,2345", ".", "1.2345"),
+    ],
+)  # fmt: skip
+def test_marks_of_thousands_and_decimals(text, decimal, value):
+    assert figure(text, decimal) == Decimal(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "percent", "nothing"),
+    [
+        ("4,857", 4857, False, False), ("19.4 %", "19.4", True, False), ("–", 0, False, True), ("n/a", 0, False, True),
+        ("12²", 12, False, False), ("250*", 250, False, False), ("4.81)", "4.8", False, False), ("(3)", -3, False, False),
+    ],
+)  # fmt: skip
+def test_a_number_that_fills_a_cell(text, value, percent, nothing):
+    assert stated(text) == (Decimal(value), percent, nothing)
+
+
+@pytest.mark.parametrize("text", ["", "N/EL", "CCM 7.7", "Y", "12 t", "7.7 8.8", "A.1"])
+def test_a_cell_that_is_no_number(text):
+    assert stated(text) is None
+    with pytest.raises(ValueError, match="not a number"):
+        figure(text)
+
+
+def test_the_decimal_mark_of_a_document():
+    assert decimal_mark("1.250,5 und 12,5 % von 3") == ","
+    assert decimal_mark("1,250.5 and 12.5 % of 3") == "."
+    assert decimal_mark("4,857") == "."
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "factor"),
+    [
+        ("in € million", "EUR million", 10**6), ("€ thousand", "EUR thousand", 1000), ("TEUR", "EUR thousand", 1000),
+        ("Mio. €", "EUR million", 10**6), ("EURm", "EUR million", 10**6), ("in millions of euros", "EUR million", 10**6),
+        ("USD bn", "USD billion", 10**9), ("€'000", "EUR thousand", 1000), ("EUR", "EUR", 1),
+    ],
+)  # fmt: skip
+def test_what_a_column_counts(text, name, factor):
+    found = counted(text)
+    assert found is not None
+    assert (found.name, found.factor) == (name, factor)
+
+
+@pytest.mark.parametrize("text", ["%", "Turnover", "N/EL", "neuro sciences", ""])
+def test_a_column_that_counts_no_money(text):
+    assert counted(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("over 5,000 charging points.", [(5000, "charging points", "more than")]),
+        ("Today 37 of our locations have", [(37, "locations", "")]),
+        ("386 electric vehicle chargers at 92 sites.", [(386, "electric vehicle chargers", ""), (92, "sites", "")]),
+        ("The number of plants rose from 4 (output: 5 MW) to 6", [(4, "plants", ""), (6, "plants", "")]),
+        ("raised the number of electric cars to around 4,100", [(4100, "electric cars", "about")]),
+        ("in 2023 employees", []), ("see Note 12 items", []), ("for 3 years", []), ("12 % of sites", []),
+        ("3 million customers", []),
+    ],
+)  # fmt: skip
+def test_counts_of_things(text, found):
+    assert [(each.value, each.unit, each.bound) for each in counts(text)] == found
+
+
+@given(st.decimals(0, 999_999, places=2, allow_nan=False), st.sampled_from([".", ","]))
+def test_digits_read_back(value, decimal):
+    grouped = f"{value:,.2f}"
+    if decimal == ",":
+        grouped = grouped.translate(str.maketrans(",.", ".,"))
+    assert figure(grouped, decimal) == value
+
+
+@given(st.integers(1, 10**6), st.sampled_from(["kWh", "MWh", "GWh", "g CO2", "kg CO2", "t CO2", "m2", "ha"]))
+def test_a_larger_unit_is_the_same_amount(value, unit):
+    larger = {"kWh": ("MWh", 1000), "MWh": ("GWh", 1000), "GWh": ("TWh", 1000), "g CO2": ("kg CO2", 1000),
+              "kg CO2": ("t CO2", 1000), "t CO2": ("kt CO2", 1000), "m2": ("ha", 10_000), "ha": ("km2", 100)}  # fmt: skip
+    name, factor = larger[unit]
+    ((_, one, own),) = read(f"{value} {unit}")
+    ((_, other, same),) = read(f"{value / factor:.10f}".rstrip("0").rstrip(".")[:18] + f" {name}")
+    assert own == same
+    assert other == pytest.approx(one, rel=1e-4, abs=1e-5)
+
+
+@given(st.text(alphabet="0123456789.,-–% €kWhtCO2/m²()absper ", max_size=80))
+def test_places_are_in_order_and_in_the_text(text):
+    found = list(measures(text))
+    assert all(0 <= each.start < each.end <= len(text) for each in found)
+    assert all(a.start <= b.start for a, b in pairwise(found))
+    assert all(each.end <= len(text) for each in counts(text))
+
+
+def test_long_rows_of_numbers_are_read_once():
+    text = "12.5 kWh per m2 and 3 of " * 4000
+    assert len(read(text)) == 4000
+    assert read("1 " * 50_000) == []
+    assert read("9" * 50_000) == []
+    assert read("€" * 50_000) == []
+    assert list(counts("a " * 50_000)) == []
+
+
+def test_a_unit_alone():
+    assert unit_of_measure("% (top)") == ("%", 1)
+    assert unit_of_measure("tCO2e/t CWT") == ("tCO2e/t", 1)
+    assert unit_of_measure("apples") is None
