@@ -124,6 +124,13 @@ def measure(folder: Path, split: str | None = None) -> dict[str, Counts]:
             return compare(rows(split), corpus, graph(corpus))
 
 
+_NOTE = (
+    "The faults found in the test half of the references were mended after its first measurement, which gave precision "
+    ".955 and recall .958 (questions to the EBA alone .879 and .895): what to expect of texts that nobody looked at. "
+    "The test half of the citations was not looked at."
+)
+
+
 def part() -> Part:
     """The grammar against its labels and the resolver against its own: the test halves, the dev halves beside them."""
     from benchmarks import references
@@ -139,7 +146,7 @@ def part() -> Part:
             rows += [_row("references in CRR, LCR and EBA questions", grammar["all"])]
             rows += [_row("citations resolved inside CRR and LCR", resolved["inside"])]
     header = ("half", "what", "labelled", "found", "precision", "recall")
-    return Part("citations", tuple(rows), (Table("By source", header, tuple(cells)),))
+    return Part("citations", tuple(rows), (Table("By source", header, tuple(cells), _NOTE),))
 
 
 def _row(what: str, counts: Counts) -> Row:

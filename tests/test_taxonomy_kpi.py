@@ -49,9 +49,9 @@ ENGLISH = [
     (None, None, "EUR million", "%", "Y; N; N/EL"),
     ("A. TAXONOMY-ELIGIBLE ACTIVITIES",),
     ("A.1. Environmentally sustainable activities (Taxonomy-aligned)",),
-    ("Production of cement", "CCM 3.7", "120.5", "12.1", "Y"),
+    ("Production of cement", "CCM 3.7", "120.5", "3.0", "Y"),
     ("Freight rail transport", "CCM 6.2", "1,200", "30.0", "Y"),
-    ("Turnover of environmentally sustainable activities (A.1)", None, "1,320.5", "42.1", "42.1"),
+    ("Turnover of environmentally sustainable activities (A.1)", None, "1,320.5", "33.0", "33.0"),
     ("of which enabling", None, "0", "0", None),
     ("A.2. Taxonomy-eligible but not environmentally sustainable activities",),
     ("Production of cement", "CCM 3.7", "361.5", "9.0", "EL"),
@@ -67,11 +67,11 @@ def test_the_template_as_the_act_has_it(read):
     (template,) = read(drawn(Sheet(), ENGLISH))
     assert (template.kpi, template.unit.name, template.flags) == ("turnover", "EUR million", ())
     assert told(template) == [
-        ("A.1", "CCM 3.7", 120.5, 12.1),
+        ("A.1", "CCM 3.7", 120.5, 3),
         ("A.1", "CCM 6.2", 1200, 30),
         ("A.2", "CCM 3.7", 361.5, 9),
     ]
-    assert template.totals["A.1"] == (1320.5, 42.1)
+    assert template.totals["A.1"] == (1320.5, 33)
     assert template.totals["total"] == (4000, 100)
     (share,) = aligned_shares([template], "CCM 3.7")
     assert (round(share.share, 1), share.aligned, share.eligible, share.unit) == (25.0, 120.5, 482, "EUR million")
@@ -143,7 +143,7 @@ def test_shares_before_amounts_and_bare_codes_first(read):
 def test_parts_of_a_line_are_not_counted_twice():
     rows = [
         *ENGLISH[:5],
-        ("thereof CCM 3.7 sold abroad", None, "20.5", "2.0", None),
+        ("thereof CCM 3.7 sold abroad", None, "20.5", "0.5", None),
         *ENGLISH[5:],
     ]
     (template,) = by_passages(drawn(Sheet(), rows))
@@ -151,6 +151,12 @@ def test_parts_of_a_line_are_not_counted_twice():
     (share,) = aligned_shares([template], "CCM 3.7")
     assert share.aligned == 120.5
     assert template.flags == ()
+
+
+def test_a_share_that_is_not_that_of_the_total_is_flagged():
+    rows = [tuple("13.0" if cell == "3.0" else cell for cell in row) for row in ENGLISH]
+    (template,) = by_passages(drawn(Sheet(), rows))
+    assert template.flags == ("Production of cement CCM 3.7: 120.5 is 3.0 % of the total, printed is 13 %",)
 
 
 def test_three_kpis_below_one_another():
@@ -229,7 +235,7 @@ def test_a_page_set_sideways():
             if cell is not None:
                 sheet.text(60 + 18 * number, y, cell, size=8, turned=True)
     (template,) = by_passages(sheet)
-    assert told(template)[0] == ("A.1", "CCM 3.7", 120.5, 12.1)
+    assert told(template)[0] == ("A.1", "CCM 3.7", 120.5, 3)
     assert told(template)[-1] == ("A.2", "CCM 3.7", 361.5, 9)
 
 
@@ -248,6 +254,28 @@ def test_last_years_column_is_no_amount():
         (template,) = read(drawn(Sheet(), rows))
         assert told(template)[1:] == [("A.2", "CCM 4.3", None, None), ("A.2", "CCM 4.5", 62, 12)]
         assert aligned_shares([template], "CCM 4.3") == []
+
+
+@pytest.mark.parametrize("read", [by_passages, by_words])
+def test_sums_beside_the_heads_of_sections(read):
+    rows = [
+        ("Activity", "Code", "Revenue in EUR million", "%"),
+        ("A. ELIGIBLE ACTIVITIES", None, "400", "40"),
+        ("A.1 Environmentally sustainable activities", None, "300", "30"),
+        ("Wind power", "CCM 4.3", "300", "30"),
+        ("A.2 Eligible but not environmentally sustainable activities", None, "100", "10"),
+        ("Wind power", "CCM 4.3", "100", "10"),
+        ("B. N O N - E L I G I B L E  A C T I V I T I E S", None, "600", "60"),
+        ("Total (A + B)", None, "1,000", "100"),
+    ]
+    (template,) = read(drawn(Sheet(), rows))
+    assert told(template) == [("A.1", "CCM 4.3", 300, 30), ("A.2", "CCM 4.3", 100, 10)]
+    assert [template.totals[each] for each in ("A.1", "A.2", "B", "total")] == [
+        (300, 30),
+        (100, 10),
+        (600, 60),
+        (1000, 100),
+    ]
 
 
 def test_text_about_templates_is_none():

@@ -30,7 +30,7 @@ _WORDS = {
     "rule": "rule rules",
     "paragraph": "paragraph paragraphs para paras par absatz abs §",
     "subparagraph": "subparagraph subparagraphs sub-paragraph sub-paragraphs unterabsatz",
-    "point": "point points lit letter letters buchstabe buchst nr no",
+    "point": "point points lit letter letters buchstabe buchst nr no item",
     "indent": "indent indents",
     "sentence": "sentence sentences",
 }
@@ -53,7 +53,8 @@ _UNITS = frozenset(
         " december column columns row rows /",
     )
 )
-ONLY_INSIDE = frozenset(["nr", "no", "§"])  # levels behind an article or annex only: "Article 4 No. 82"
+_AFTER = ("to", "and", "or")
+ONLY_INSIDE = frozenset(["nr", "no", "§", "item"])  # levels behind an article or annex only: "Article 4 No. 82"
 _SHORTENED = frozenset(
     ["art", "arts", "lit", "para", "par", "app", "abs", "buchst", "nr", "no"]
 )  # a full stop may follow
@@ -116,7 +117,8 @@ def _demonstrative(found: Sequence[Token], at: int) -> Segment | None:
         or noun.value in ("letter", "art")
     ):
         return None
-    letter = at + 2 < len(found) and found[at + 2].kind == "word" and len(found[at + 2].value) == 1
+    following = [token.value for token in found[at + 2 : at + 4]]
+    letter = len(following) == 2 and len(following[0]) == 1 and following[0].isalpha() and following[1] in _AFTER
     if letter or _numbered(found, at + 1, 0):  # "states that paragraph 2", "that subparagraph a"
         return None
     return Segment(LEVEL[noun.value], "this", (Item((found[at].value,), found[at].start, noun.end),), at + 2)
@@ -129,19 +131,21 @@ def _numbered(found: Sequence[Token], at: int, room: int) -> Segment | None:
     k = at + 1
     if k < len(found) and found[k].value == "." and found[at].value in _SHORTENED:
         k += 1
-    if k + 1 < len(found) and found[k].value in ("no", "nr", "number") and found[k + 1].kind == "num":
-        k += 1  # "paragraph No 74"
-    first = _item(found, k, level, found[at])
+    first = _item(found, _past_no(found, k), level, found[at])
     if first is None:
         return None
     item, k = first
     items = [item._replace(start=found[at].start)]
     while True:
         after, joins = _after_separator(found, k)
+        after = _past_no(found, after)
         step = _item(found, after, level, None) if joins else None
-        if step is None or not _goes_on(found, after, step[1], level) or _enumerates(found, k, after):
+        if step is None or not _goes_on(found, after, step[1], level, items[-1]) or _enumerates(found, k, after):
             return Segment(level, "number", tuple(items), k)
-        if joins == "to" and _falls(items[-1].labels, step[0].labels):  # "Article 429 - 11"
+        if joins == "to" and _falls(items[-1].labels, step[0].labels):
+            if level == "article" and found[k].value == "-" and len(items) == 1:  # "Article 429 - 11"
+                items = [Item(items[0].labels + step[0].labels, items[0].start, step[0].end)]
+                k = step[1]
             return Segment(level, "number", tuple(items), k)
         new, k = step
         new = new._replace(labels=_completed(items[-1].labels, new.labels, found[after].kind, level))
@@ -152,6 +156,11 @@ def _numbered(found: Sequence[Token], at: int, room: int) -> Segment | None:
             items[-1:] = [Item(labels, *span) for labels in between]
         else:
             items.append(new)
+
+
+def _past_no(found: Sequence[Token], k: int) -> int:
+    """The token after the "No" of "paragraphs No 74 and No 75"."""
+    return k + (k + 1 < len(found) and found[k].value in ("no", "nr", "number") and found[k + 1].kind == "num")
 
 
 def _falls(low: tuple[str, ...], high: tuple[str, ...]) -> bool:
@@ -173,12 +182,13 @@ def numbers(found: Sequence[Token], at: int, level: str) -> Segment | None:
     return Segment(level, "number", (step[0],), step[1]) if step else None
 
 
-def _goes_on(found: Sequence[Token], at: int, end: int, level: str) -> bool:
+def _goes_on(found: Sequence[Token], at: int, end: int, level: str, last: Item) -> bool:
     """Whether a number after a comma or "and" is the next of the list and no amount."""
     token = found[at]
     if token.kind != "num":
         return True
-    most = 1200 if level in ("article", "recital") else 99 if level in DIVISIONS else 9999
+    small = level in DIVISIONS and len(last.labels[0]) < 3  # "Section 6 and 364 (2)", but "sections 210 and 211"
+    most = 1200 if level in ("article", "recital") else 99 if small else 9999
     if token.value.isdigit() and int(token.value) > most:
         return False
     if end - at > 1 or end >= len(found):

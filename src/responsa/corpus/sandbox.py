@@ -18,14 +18,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
-from responsa.corpus import readers, wire
+from responsa.corpus import pictures, readers, wire
 from responsa.corpus.limits import MIB, Limits
-from responsa.corpus.worker import HEAD, MOST_ANSWER, frame
+from responsa.corpus.worker import HEAD, MOST_ANSWER, drawing, frame
 from responsa.errors import LibraryError, ReadError
 from responsa.types import Edition
 
@@ -33,6 +35,8 @@ PLAIN = frozenset({".txt", ".md", ".markdown", ".json", ".jsonl"})
 _SMALL = 2 * MIB  # up to here plain files are read in this process; the worst of them take a few seconds
 _START = 60.0  # seconds for the process to start
 _PIECE = 1 << 18
+
+T = TypeVar("T")
 
 
 class Sandbox:
@@ -69,17 +73,25 @@ class Sandbox:
         suffix = path.suffix.lower()
         if suffix not in readers.SUFFIXES:
             return readers.read(path)  # refuses it
-        content = self._content(path)
+        content = self.content(path)
         if suffix in PLAIN and len(content) <= _SMALL:
             return readers.read_bytes(content, str(path))
-        return self._read_apart(content, path)
+        return self._read_apart(os.fsencode(path), content, path, b"E", wire.loads)
+
+    def draw(self, content: bytes, path: Path, sought: pictures.Sought) -> tuple[pictures.Picture, ...]:
+        """Pages of a PDF drawn, with the places of texts on them. ``content`` is that of the file at ``path``, as
+        `content` gives it.
+
+        `ReadError` where it is no PDF, cannot be opened or costs more than is allowed.
+        """
+        return self._read_apart(drawing(sought), content, path, b"P", partial(pictures.loads, sought=sought))
 
     def check_size(self, path: Path, size: int) -> None:
         """`ReadError` for a file of more bytes than are allowed."""
         if size > self.limits.size * MIB:
             raise ReadError(f"{path}: is larger than {self.limits.size} MiB; split it, or allow more with --max-size")
 
-    def _content(self, path: Path) -> bytes:
+    def content(self, path: Path) -> bytes:
         """What the file holds, never more than the limit, however much it claims or grows to."""
         try:
             with path.open("rb") as file:
@@ -91,11 +103,11 @@ class Sandbox:
         self.check_size(path, len(content))
         return content
 
-    def _read_apart(self, content: bytes, path: Path) -> tuple[Edition, ...]:
+    def _read_apart(self, head: bytes, content: bytes, path: Path, kind: bytes, loads: Callable[[bytes], T]) -> T:
         if self._process is None:
             self._start()
         try:
-            answer = self._exchange(frame(os.fsencode(path)) + frame(content), self.limits.seconds)
+            answer = self._exchange(frame(head) + frame(content), self.limits.seconds)
         except TimeoutError:
             self.close()
             raise ReadError(
@@ -110,13 +122,13 @@ class Sandbox:
         except BaseException:  # Ctrl-C: what comes next would be the answer to this file
             self.close()
             raise
-        return self._understood(answer, path)
+        return self._understood(answer, path, kind, loads)
 
-    def _understood(self, answer: bytes, path: Path) -> tuple[Edition, ...]:
+    def _understood(self, answer: bytes, path: Path, wanted: bytes, loads: Callable[[bytes], T]) -> T:
         kind, body = answer[:1], answer[1:]
-        if kind == b"E":
+        if kind == wanted:
             try:
-                return wire.loads(body)
+                return loads(body)
             except ValueError as error:
                 self.close()
                 raise ReadError(

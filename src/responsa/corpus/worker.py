@@ -1,7 +1,7 @@
 """The process that reads untrusted files: ``python -m responsa.corpus.worker LIMITS``, started by `sandbox` alone.
 
 It takes frames on standard input, a name and then the content of a file of that name, and answers each pair with one
-frame on standard output. It looks at no content itself: for each file it makes a copy of itself (a fork, a few
+frame on standard output. In the place of a name there may be an order for pictures of pages (`drawing`). It looks at no content itself: for each file it makes a copy of itself (a fork, a few
 milliseconds, with the libraries loaded), which locks itself in, reads this one file, answers and ends. So a file that
 takes its reader over cannot touch what is said of another. What a frame is says `frame`.
 """
@@ -16,14 +16,14 @@ import os
 import signal
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
-from responsa.corpus import lockdown, readers, wire
+from responsa.corpus import lockdown, pictures, readers, wire
 from responsa.corpus.limits import MIB, Limits, allowed
-from responsa.errors import InputError
+from responsa.errors import InputError, ReadError
 
 HEAD = struct.Struct(">Q")
 MOST_ANSWER = 1024 * MIB
@@ -35,6 +35,11 @@ _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", "/dev/nul
 def frame(content: bytes) -> bytes:
     """The length in eight bytes, most significant first, and the content."""
     return HEAD.pack(len(content)) + content
+
+
+def drawing(sought: pictures.Sought) -> bytes:
+    """The order for pictures of a PDF's pages. It begins with NUL, as no name of a file does."""
+    return b"\0" + json.dumps(sorted((page, list(texts)) for page, texts in sought.items())).encode()
 
 
 def main() -> None:
@@ -95,8 +100,11 @@ def _locked(limits: Limits) -> tuple[str, ...]:
 
 
 def _answer(content: bytes, name: str, _: tuple[str, ...]) -> bytes:
-    """``E`` and the editions, ``R`` and why it was refused, ``M`` for no memory, ``F`` and what failed."""
+    """``E`` and the editions, ``P`` and the pictures, ``R`` and why it was refused, ``M`` for no memory, ``F`` and what
+    failed."""
     try:
+        if name.startswith("\0"):
+            return b"P" + pictures.dumps(_pictures(content, dict(json.loads(name[1:]))))
         return b"E" + wire.dumps(readers.read_bytes(content, name))
     except InputError as error:
         return b"R" + str(error).encode("utf-8", "backslashreplace")
@@ -104,6 +112,15 @@ def _answer(content: bytes, name: str, _: tuple[str, ...]) -> bytes:
         return b"M"
     except Exception as error:  # whatever a library makes of a damaged file, it costs this file only
         return b"F" + f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace")[:1000]
+
+
+def _pictures(content: bytes, sought: pictures.Sought) -> Iterable[pictures.Picture]:
+    from responsa.corpus.readers import pdf_pictures
+
+    def fail(problem: str) -> NoReturn:
+        raise ReadError(problem)
+
+    return pdf_pictures.pictures(content, sought, fail)
 
 
 def _own_pipes() -> tuple[BinaryIO, BinaryIO]:

@@ -1,0 +1,190 @@
+"""The verified answer: unsupported sentences withheld, supported ones kept, and the time that it adds to the model's.
+
+``tests/data/verified_cases.jsonl`` holds passages and sentences written for this project. Even ids were used to tune
+rules and weights, odd ids were not looked at. ``python -m benchmarks.verified --fit`` prints the weights anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.report import ROOT, Part, Row, Table
+from responsa import questions, recipe, sample
+from responsa.answer.generators.base import Tools
+from responsa.answer.generators.sources import Source, of_passages
+from responsa.answer.verified import Verified, VerifiedAnswer
+from responsa.answer.verified_check import LEAST, Claim, Evidence, check, measured
+from responsa.corpus import library
+from responsa.corpus.library import Library
+from responsa.corpus.view import Corpus
+from responsa.engine import Engine, prepare
+from responsa.models.chat.load import load_chat
+from responsa.models.classify import Entailment
+from responsa.models.load import load_pairs
+from responsa.testing import Asked, ChatServer
+from responsa.testing.replies import sensible
+from responsa.types import Ranking
+
+CASES = ROOT / "tests" / "data" / "verified_cases.jsonl"
+WITHHELD, KEPT, OVERHEAD = 0.95, 0.90, 0.300
+_QUESTIONS, _PASSAGES, _CORES = 25, 5, 2
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence of a case as a claim, and whether it is supported. ``case`` is odd where it was held apart."""
+
+    case: int
+    kind: str
+    supported: bool
+    claim: Claim
+
+
+@contextmanager
+def opened(path: Path = CASES) -> Iterator[tuple[list[Said], Corpus]]:
+    """The sentences of the cases, with a library of their passages: a document a case."""
+    cases = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "cases.jsonl"
+        rows.write_text("\n".join(json.dumps(row) for case in cases for row in _passages(case)), encoding="utf-8")
+        library.add(Path(folder) / "library", [rows], prepare(recipe.load("bm25")))
+        with Library.open(Path(folder) / "library") as made:
+            corpus = made.corpus()
+            yield [said for case in cases for said in _said(case, corpus)], corpus
+
+
+def _passages(case: dict[str, object]) -> Iterator[dict[str, object]]:
+    for row in case["passages"]:  # type: ignore[attr-defined]
+        named = {"id": f"{case['id']}/{row['id']}", "document": f"case {case['id']}", "text": row["text"]}
+        yield named | ({"parent": f"{case['id']}/{row['parent']}"} if "parent" in row else {})
+
+
+def _said(case: dict[str, object], corpus: Corpus) -> Iterator[Said]:
+    for row in case["sentences"]:  # type: ignore[attr-defined]
+        names = [f"{case['id']}/{name}" for name in row["cites"]]
+        sources = of_passages([corpus[name] for name in names if name in corpus], corpus)
+        unknown = tuple(name for name in names if name not in corpus)
+        claim = Claim(row["text"], tuple(Evidence(source) for source in sources), unknown)
+        yield Said(int(str(case["id"])), row["kind"], row["supported"], claim)
+
+
+def judged(said: Sequence[Said], corpus: Corpus) -> list[bool]:
+    """Which of them would be said."""
+    judge = Entailment.of_pairs(load_pairs("embedded:nli")).check()
+    return [verdict.supported for verdict in check([each.claim for each in said], corpus, judge)]
+
+
+def shares(said: Sequence[Said], kept: Sequence[bool], odd: int) -> tuple[float, float, int, int]:
+    """(unsupported ones withheld, supported ones kept, how many of each) of the half with even or odd ids."""
+    half = [(each, passed) for each, passed in zip(said, kept, strict=True) if each.case % 2 == odd]
+    good = [passed for each, passed in half if each.supported]
+    bad = [not passed for each, passed in half if not each.supported]
+    return sum(bad) / len(bad), sum(good) / len(good), len(bad), len(good)
+
+
+def part() -> Part:
+    """Both halves of the cases, by kind, and the overhead."""
+    with opened() as (said, corpus):
+        kept = judged(said, corpus)
+    rows = []
+    for odd, name in ((1, "held apart"), (0, "tuned on")):
+        withheld, right, bad, good = shares(said, kept, odd)
+        target = odd == 1
+        rows += [
+            Row(
+                f"verified answer, cases {name}: unsupported sentences withheld, of {bad}",
+                f"{withheld:.3f}",
+                f"at least {WITHHELD}" if target else "",
+                withheld >= WITHHELD if target else None,
+                {"withheld": withheld},
+            ),
+            Row(
+                f"verified answer, cases {name}: supported sentences kept, of {good}",
+                f"{right:.3f}",
+                f"at least {KEPT}" if target else "",
+                right >= KEPT if target else None,
+                {"kept": right},
+            ),
+        ]
+    times = overheads()
+    middle = statistics.median(times)
+    rows.append(
+        Row(
+            f"verified answer beside the model's own time, {len(times)} questions, {_PASSAGES} passages, {_CORES} cores: "
+            "median",
+            f"{1000 * middle:.0f} ms",
+            f"at most {1000 * OVERHEAD:.0f} ms",
+            middle <= OVERHEAD,
+            {"seconds": middle, "highest": max(times)},
+        )
+    )
+    return Part("verified", tuple(rows), (_by_kind(said, kept),))
+
+
+def _by_kind(said: Sequence[Said], kept: Sequence[bool]) -> Table:
+    cells = []
+    for supported in (True, False):
+        for kind in sorted({each.kind for each in said if each.supported == supported}):
+            row = [("supported" if supported else "unsupported"), kind]
+            for odd in (1, 0):
+                own = [
+                    passed == supported
+                    for each, passed in zip(said, kept, strict=True)
+                    if each.kind == kind and each.supported == supported and each.case % 2 == odd
+                ]
+                row.append(f"{sum(own)} of {len(own)}")
+            cells.append(tuple(row))
+    return Table("Sentences judged rightly", ("", "kind", "held apart", "tuned on"), tuple(cells))
+
+
+def overheads(count: int = _QUESTIONS) -> list[float]:
+    """Seconds beside the model's own for questions of the sample, models warm, nothing cached."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, set(sorted(before)[:_CORES]))
+    try:
+        return list(_timed(count))
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _timed(count: int) -> Iterator[float]:
+    with tempfile.TemporaryDirectory() as folder, ChatServer(reply=reworded) as server:
+        library.add(Path(folder) / "library", [sample.rulebook()], prepare(recipe.load("bm25")))
+        with Library.open(Path(folder) / "library") as made:
+            corpus = made.corpus()
+            engine = Engine(made, recipe.load("bm25"))
+            queries = questions.read(sample.questions())[: count + 1]
+            found = engine.search(queries, _PASSAGES, corpus=corpus)
+            stage = Verified(tools=Tools(chat=load_chat(f"{server.url}#local?cache=off")), keep=False)
+            for place, (query, ranking) in enumerate(zip(queries, found, strict=True)):
+                start = time.perf_counter()
+                answer = stage(query, Ranking(query.id, ranking.hits, "raw"), corpus, _flat, 0.9)
+                spent = time.perf_counter() - start
+                assert isinstance(answer, VerifiedAnswer)
+                if place:  # the first opens the models
+                    yield spent - sum(call.seconds for call in answer.trace)
+
+
+def _flat(terms: object) -> object:
+    return np.ones(np.asarray(terms).shape)
+
+
+def reworded(asked: Asked) -> str:
+    """The server's own reply with other words for duties and no quotes, so that each sentence has to be judged."""
+    value = json.loads(sensible(asked))
+    for sentence in value.get("sentences", []):
+        sentence["text"] = sentence["text"].replace(" must ", " has to ").replace(" shall ", " is required to ")
+        for cite in sentence.get("citations", []):
+            cite["quote"] = ""
+    return json.dumps(value)
