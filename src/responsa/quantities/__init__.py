@@ -4,8 +4,8 @@ Everything is found by offset in the text as given and normalised beside it; wha
 business days" as a duration of ISO 8601, "promptly") keeps its place and its unit and gets no value. A number without a
 unit is no quantity, so that numbers of articles, acts and tables are none. Linear in the length of the text.
 
-Reports of companies write otherwise: `measures` finds their numbers with units and brings them to normal units, `counts`
-what is counted in words, `figure` and `stated` read a number alone, by the `decimal_mark` of the document.
+Reports of companies write otherwise: `measures` finds their numbers with units and brings them to normal units,
+`counts` what is counted in words, `figure` and `stated` read a number alone, by the `decimal_mark` of the document.
 """
 
 from __future__ import annotations

@@ -1,0 +1,114 @@
+"""The language model that writes answers: which one a command uses, and what is printed of its work."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from responsa.cli.output import note, say
+
+if TYPE_CHECKING:
+    from responsa.answer.verified import VerifiedAnswer
+    from responsa.models.chat.dryrun import DryRun
+    from responsa.recipe import Recipe
+    from responsa.types import Answer
+
+NONE = "none"
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="The language model that writes the answer, such as openai:gpt-4o-mini; else the recipe's, else that of "
+        "RESPONSA_CHAT_MODEL; none for an answer without one.",
+    ),
+]
+
+
+def written(name: str, model: str, *, asked: bool) -> Recipe:
+    """The recipe of that name, with the model that is to write.
+
+    A recipe that says nothing of answers gets the verified answer where a model is named, here or in the environment.
+    Without a model a recipe that needs one is refused; where it was merely ``asked`` a question, the answer is
+    extractive and a note says what to set.
+    """
+    from responsa import recipe as recipes
+    from responsa.answer.extractive import Extractive
+    from responsa.answer.generators.base import Generator
+    from responsa.answer.verified import Verified
+    from responsa.errors import InputError
+    from responsa.models.chat.load import UNSET, VARIABLE
+
+    chosen = recipes.load(name)
+    own = chosen.answer
+    if model == NONE:
+        return replace(chosen, answer=Extractive()) if isinstance(own, Generator) else chosen
+    named = bool(os.environ.get(VARIABLE, "").strip())
+    if not isinstance(own, Generator):
+        if model or (named and asked and "answer" not in recipes.read(name)):
+            return replace(chosen, answer=Verified(model=model))
+        return chosen
+    if model:
+        return replace(chosen, answer=replace(own, model=model))
+    if own.model or named:
+        return chosen
+    if not asked:
+        raise InputError(UNSET)
+    note(f"answered in the rules' own sentences: {UNSET}")
+    return replace(chosen, answer=Extractive())
+
+
+def judged(chosen: Recipe, nli: str, obligations: str, keep: bool) -> Recipe:
+    """The recipe whose verified answer is judged by the models that options name."""
+    from responsa.answer.verified import Verified
+
+    own = chosen.answer
+    if not isinstance(own, Verified):
+        return chosen
+    told = replace(own, nli=nli or own.nli, obligations=obligations or own.obligations, keep=keep)
+    return replace(chosen, answer=told)
+
+
+def planning(chosen: Recipe) -> tuple[Recipe, DryRun]:
+    """The recipe with a model that sends nothing, and that model. InputError where the recipe needs none."""
+    from responsa.answer.generators.base import Generator
+    from responsa.errors import InputError
+    from responsa.models.chat.dryrun import DryRun
+    from responsa.models.chat.load import UNSET, load_chat
+
+    own = chosen.answer
+    if not isinstance(own, Generator):
+        raise InputError(f"--dry-run: no language model writes this answer; {UNSET}")
+    run = DryRun(load_chat(own.model))
+    return replace(chosen, answer=replace(own, tools=replace(own.tools, chat=run))), run
+
+
+def print_written(answer: Answer) -> None:
+    """What a language model's work adds to an answer: what was withheld and why, what disagrees, notes."""
+    from responsa.answer.verified import VerifiedAnswer
+
+    if isinstance(answer, VerifiedAnswer):
+        _print_verified(answer)
+    for each in answer.notes:
+        say(f"Note: {each}")
+    if answer.trace:
+        sent = sum(call.attempts for call in answer.trace)
+        told = sum(call.tokens_in + call.tokens_out for call in answer.trace)
+        costs = [call.cost for call in answer.trace if call.cost is not None]
+        price = f", {sum(costs):.4f} US dollars" if costs else ""
+        say(f"Written by {answer.trace[0].model}: {sent:,} requests sent, {told:,} tokens{price}")
+
+
+def _print_verified(answer: VerifiedAnswer) -> None:
+    if answer.withheld:
+        say(f"Withheld, because what it cites does not support it ({len(answer.withheld):,}):")
+    for each in answer.withheld:
+        say(f"  {each.text}")
+        say(f"    cites {', '.join(each.cites) or 'nothing'}: {'; '.join(each.reasons)}")
+    for pair in answer.conflicts:
+        say(f"Warning: two passages may contradict one another (probability {pair.probability:.2f})")
+        for place in (pair.first, pair.second):
+            say(f"  {place.passage_id} {place.start}-{place.end} {place.version[:12]}  {place.text[:300]}")

@@ -1,0 +1,180 @@
+"""The numbers with units of a report: shares, money, energy, emissions, areas; as printed and in a normal unit.
+
+What `responsa.quantities.quantities` finds is what legal English writes; here are the numbers that companies print:
+ranges, "€ 15.7 billion", "210 thousand metric tons of CO2e", "kWh/m² p. a.", decimal commas where they are used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from responsa.quantities.figures import NUMERAL, Mark, figure
+from responsa.quantities.money import counted
+from responsa.quantities.units import Unit, unit_at
+
+_DASH = r"[-–—−]"
+_NUMBER = re.compile(
+    rf"(?<![\w.,/])(?<!\d[:·])(?<![A-Za-z][-–])(?:(?P<sign>[-−–])(?=\d))?(?P<n>{NUMERAL})"
+    rf"(?:(?P<mid>\s?%?\s?(?:{_DASH}|to|bis|and)\s?)(?P<n2>{NUMERAL}))?(?![\d])"
+)
+_WORDS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+    "hundred": 100,
+}  # fmt: skip
+_WORD_PERCENT = re.compile(rf"\b(?P<w>{'|'.join(_WORDS)})\s(?:percent|per\s?cent)\b", re.IGNORECASE)
+_SCALE = re.compile(
+    r"[\s-]?(?P<s>thousands?|millions?|billions?|trillions?|Tausend|Millionen|Milliarden|tsd\.?|mio\.?|mrd\.?|"
+    r"mn|mln|bn)"
+    r"(?:\s(?:of\s)?|(?![a-z]))",
+    re.IGNORECASE,
+)
+_FACTORS = {"t": 1e3, "m": 1e6, "b": 1e9}
+_BEFORE = re.compile(
+    r"(?P<c>\b[TkM](?:EUR|€)|€|US\$|C\$|A\$|CA\$|\$|£|\b(?:EUR|USD|GBP|CHF|SEK|DKK|NOK|PLN|CAD|AUD))\s?\Z"
+)
+_AFTER = re.compile(
+    r"\s?(?P<s>thousand|million|billion|mio\.?|mrd\.?|tsd\.?|mn|bn|[kmMT](?=€|EUR\b))?\s?(?:of\s)?"
+    r"(?P<c>€|euros?\b|EUR\b|USD\b|GBP\b|CHF\b|US dollars\b)",
+    re.IGNORECASE,
+)
+_MONEY_SCALE = re.compile(r"\s?(?P<s>thousand|million|billion|trillion|mio\.?|mrd\.?|tsd\.?|mn|bn|[km])(?![a-zA-Z])")
+_TRL = re.compile(
+    r"\b(?:TRL|technology readiness level)s?\s?(?:\(TRL\)\s?)?(?:of\s)?(?P<n>[1-9])(?:\s?(?:[-–]|"
+    r"to)\s?(?P<n2>[1-9]))?(?!\d|\.\d)",
+    re.IGNORECASE,
+)
+_BOUNDS = (
+    ("at least", r"at least|no less than|not less than|minimum(?: of)?|≥|>=|mindestens"),
+    ("at most", r"at most|up to|no more than|not more than|maximum(?: of)?|≤|<=|höchstens|bis zu|max\."),
+    ("more than", r"more than|over|above|exceed(?:s|ing)?|greater than|higher than|>|mehr als|über"),
+    ("less than", r"less than|below|under|lower than|<|weniger als|unter"),
+    ("about", r"about|around|approx(?:\.|imately)|approx|roughly|nearly|almost|some|circa|ca\.|c\.|rund|etwa|~"),
+)
+_BOUND = re.compile(
+    "|".join(f"(?P<b{index}>(?<![a-zäöü]){words})" for index, (_, words) in enumerate(_BOUNDS)).join(
+        ("(?:", r")\s?(?:€\s?)?\Z")
+    ),
+    re.IGNORECASE,
+)
+_LAST = re.compile(r"\S{1,20}\s?(?:\S{1,20}\s?){0,2}\Z")
+_EMISSION = re.compile(r"CO\s?[2₂]|carbon|emission|GHG|greenhouse", re.IGNORECASE)
+_EMITTED = {"g/km": "gCO2e/km", "g/kWh": "gCO2e/kWh", "g/tkm": "gCO2e/tkm", "g/pkm": "gCO2e/pkm"}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What the characters ``start`` to ``end`` of a text say. ``value`` counts ``unit``, a normal one.
+
+    ``printed`` and ``printed_unit`` are as the text has them ("12.8", "EUR billion"). A range gives two
+    measures. ``bound``: "at least", "at most", "more than", "less than", "about" or "".
+    """
+
+    start: int
+    end: int
+    value: float
+    unit: str
+    printed: float
+    printed_unit: str
+    bound: str = ""
+
+
+def measures(text: str, decimal: Mark = ".") -> Iterator[Measure]:
+    """The numbers with units of a text, in its order. Linear in its length."""
+    at = 0
+    for match in _NUMBER.finditer(text):
+        if match.start() < at:
+            continue
+        for found in _measured(text, match, decimal):
+            at = max(at, found.end)
+            yield found
+    for match in _WORD_PERCENT.finditer(text):
+        value = float(_WORDS[match["w"].lower()])
+        yield Measure(*match.span(), value, "%", value, "%", bound_before(text, match.start()))
+    for match in _TRL.finditer(text):
+        for each in filter(None, (match["n"], match["n2"])):
+            yield Measure(*match.span(), float(each), "TRL", float(each), "TRL", bound_before(text, match.start()))
+
+
+def bound_before(text: str, start: int) -> str:
+    """What the words before a number say about it: "at least", "up to", "approx." ...; "" for nothing."""
+    near = text[max(0, start - 24) : start]
+    match = _BOUND.search(near)
+    return _BOUNDS[int((match.lastgroup or "b0")[1:])][0] if match else ""
+
+
+def normalised(value: float, unit: Unit) -> float:
+    """The value in the normal unit, free of the noise of conversion."""
+    return float(f"{value * unit.factor:.12g}")
+
+
+def _measured(text: str, match: re.Match[str], decimal: Mark) -> Iterator[Measure]:
+    """The one or two numbers of a match, where a unit belongs to them."""
+    ends = [match.end("n2"), match.end("n")] if match["n2"] else [match.end("n")]
+    for end in ends:
+        found = _money(text, match.start("n"), end) or _physical(text, match.start("n"), end)
+        if found is None:
+            continue
+        unit, printed_unit, start, stop = found
+        whole = end == match.end("n2") and match["n2"]
+        sign = -1.0 if match["sign"] and _is_sign(text, match.start()) else 1.0
+        values = [sign * float(figure(match["n"], decimal))]
+        if whole:
+            second = float(figure(match["n2"], decimal))
+            if (match["mid"] or "").strip(" %").lower() == "and" and unit.name != "%":
+                values = []
+                start = match.start("n2")
+            values.append(second)
+        first = text.find("%", match.end("n"), match.start("n2")) if whole else -1
+        if whole and first >= 0 and unit.name != "%":
+            values = values[-1:]
+        bound = bound_before(text, match.start())
+        for value in values[:-1]:
+            stop_first = first + 1 if 0 <= first < match.start("n2") else match.end("n")
+            yield Measure(start, stop_first, normalised(value, unit), unit.name, value, printed_unit, bound)
+        own = match.start("n2") if len(values) > 1 else start
+        yield Measure(own, stop, normalised(values[-1], unit), unit.name, values[-1], printed_unit, bound)
+        return
+
+
+def _is_sign(text: str, at: int) -> bool:
+    """Whether a dash before a number is its sign: not where it stands between words or numbers."""
+    return at == 0 or (text[at - 1] in " (\u00a0\n" and not re.search(r"[\w%)]\s\Z", text[max(0, at - 3) : at]))
+
+
+def _money(text: str, start: int, end: int) -> tuple[Unit, str, int, int] | None:
+    before = _BEFORE.search(text, max(0, start - 5), start)
+    if before:
+        scale = _MONEY_SCALE.match(text, end)
+        words = f"{before['c']} {scale['s'] if scale else ''}"
+        stop = scale.end() if scale else end
+        first = before.start()
+    else:
+        after = _AFTER.match(text, end)
+        if after is None:
+            return None
+        words, stop, first = f"{after['c']} {after['s'] or ''}", after.end(), start
+    money = counted(words.replace("C$", "CAD").replace("A$", "AUD").replace("CCAD", "CAD").replace("US dollars", "USD"))
+    return (Unit(money.code, float(money.factor)), money.name, first, stop) if money else None
+
+
+def _physical(text: str, start: int, end: int) -> tuple[Unit, str, int, int] | None:
+    scale = _SCALE.match(text, end)
+    at = scale.end() if scale else end
+    if not scale and text[at : at + 1] in (" ", "\u00a0", "\u2009", "\u202f", "-", "\n"):
+        at += 1
+    found = unit_at(text, at, min(len(text), at + 80))
+    if found is None and scale:
+        at = end  # "m" was no million
+        found = unit_at(text, at)
+    if found is None:
+        return None
+    unit, stop = found
+    factor = _FACTORS.get((scale["s"] if scale else "")[:1].lower(), 1.0) if scale and at >= scale.end() else 1.0
+    if scale and scale["s"].lower().startswith(("mrd", "milliard")):
+        factor = 1e9
+    if unit.name in _EMITTED and _EMISSION.search(text, max(0, start - 90), min(len(text), stop + 30)):
+        unit = Unit(_EMITTED[unit.name], unit.factor)
+    return Unit(unit.name, unit.factor * factor), " ".join(text[end:stop].split()).lstrip("-"), start, stop
