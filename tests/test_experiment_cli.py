@@ -136,7 +136,7 @@ def test_graded(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "rirag-5", "--questions", "QUESTIONS"], "responsa: no table or recipe 'rirag-5'; did you mean 'rirag-4'?"),
+        (["run", "rirag-44", "--questions", "QUESTIONS"], "responsa: no table or recipe 'rirag-44'; did you mean 'rirag-4'?"),
         (["run", "bm25", "--questions", "none.jsonl"], "responsa: none.jsonl: cannot be read: No such file"),
         (["run", "bm25", "--questions", "strange.jsonl"], "gold passages are not in the library, such as 'ZZZ/1'"),
         (["run", "bm25", "--questions", "QUESTIONS", "--folds", "none.json"], "responsa: none.json: cannot be read"),

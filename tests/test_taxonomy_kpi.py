@@ -278,6 +278,15 @@ def test_sums_beside_the_heads_of_sections(read):
     ]
 
 
+def test_years_in_the_text_above_are_not_those_of_the_table():
+    sheet = Sheet().lines(40, 60, "By 2045 we will be neutral, as Delegated Regulation (EU) 2026/73 asks for.")
+    (template,) = by_passages(drawn(sheet, ENGLISH))
+    assert template.year is None
+    dated = [(*ENGLISH[0][:3], "Proportion of turnover, year 2023", None), *ENGLISH[1:]]
+    (template,) = by_passages(drawn(Sheet(), dated))
+    assert template.year == 2023
+
+
 def test_text_about_templates_is_none():
     text = (
         "In 2023 the Taxonomy-aligned turnover (A.1) was 12.5 % and the eligible, not aligned turnover (A.2) 30 %.\n"

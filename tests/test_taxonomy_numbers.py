@@ -13,8 +13,8 @@ from responsa.corpus import readers
 from responsa.taxonomy.figures import figures, text_figures, unit_in
 from responsa.taxonomy.grid import rows_of
 from responsa.taxonomy.kpi import templates
-from responsa.taxonomy.numbers import check, disagreement, shares_of_counts
-from responsa.taxonomy.values import Criterion, Figure, Threshold
+from responsa.taxonomy.numbers import check, disagreement, relevant, shares_of_counts
+from responsa.taxonomy.values import Activity, Criterion, Figure, Threshold
 from responsa.types import Box, Passage
 
 
@@ -111,6 +111,14 @@ def test_cells_that_the_reader_left_as_passages():
     assert [(each.printed, each.role) for each in alone] == [(37.7, "context"), (25.3, "context")]
 
 
+def test_the_decimal_mark_is_that_of_the_document():
+    table = "<table>\n<tr><th>Ort</th><th>in MWh</th></tr>\n<tr><td>Bonn</td><td>4.857</td></tr>\n</table>"
+    (alone,) = figures([passage(table, "table")], 2023)
+    assert alone.printed == 4.857
+    found = figures([passage("Das sind 12,5 % und 1.250,5 t.", number=2), passage(table, "table")], 2023)
+    assert [each.printed for each in found] == [12.5, 1250.5, 4857]
+
+
 def test_a_number_that_nothing_gives_a_unit_is_no_figure():
     table = "<table>\n<tr><th>Row</th><th>A</th></tr>\n<tr><td>Score</td><td>12</td></tr>\n</table>"
     assert figures([passage(table, "table")], 2023) == []
@@ -172,7 +180,7 @@ def test_a_figure_meets_or_misses():
         (
             KM,
             figure(95, "gCO2e/km", "limit of the regulation", "context"),
-            "is a rule or a limit, no result of the company",
+            "is a rule, a limit or a change, no result of the company",
         ),
         (PED, figure(30, "%", "must reduce primary energy demand", "context"), "repeats what the criterion asks"),
         (KM, figure(60, "gCO2e/km", "fleet emissions", bound="at most"), "says only at most 60"),
@@ -227,6 +235,40 @@ def test_kinds_of_vehicles_and_use():
     assert outcome(KM, given, activity="Manufacture of low carbon technologies for transport") == [("meets", "")]
 
 
+def test_rivals_in_one_sentence_and_other_products():
+    windows = Threshold("windows with U-value", "<=", 1.0, "W/m2K")
+    both = figure(1.3, "W/m2K", "Our windows have a U-value of 0.9 and the doors of 1.3 W/m2K")
+    assert outcome(windows, both) == [("not_comparable", "stands beside several: doors, windows")]
+    cement = Threshold("specific GHG emissions from cement", "<", 0.469, "tCO2e/t")
+    quote = "Emissions of our cement clinker were 0.6 t CO2e per tonne of clinker."
+    clinker = Figure(0.6, "tCO2e/t", quote, 1, quote, 2023, "supports", (), 0.6, "t CO2e per tonne")
+    assert outcome(cement, clinker, text="cement: lower than 0,469 tCO2e per tonne of cement") == [
+        ("not_comparable", "is per tonne of clinker, not of cement")
+    ]
+
+
+def test_a_recycling_rate_is_no_share_of_secondary_raw_materials():
+    threshold = Threshold("share of separately collected waste turned into secondary raw materials", ">=", 50, "%")
+    assert outcome(threshold, figure(95, "%", "Recycling rate of our waste")) == []
+    said = "We turned 63 % of the separately collected waste into secondary raw materials"
+    assert outcome(threshold, figure(63, "%", said)) == [("meets", "")]
+
+
+def test_a_column_of_changes_is_context():
+    table = (
+        "<table>\n<tr><th>Source</th><th>2023</th><th>+/–</th></tr>\n"
+        "<tr><td>Share of wind</td><td>40%</td><td>5%</td></tr>\n</table>"
+    )
+    found = figures([passage(table, "table")], 2023)
+    assert [(each.printed, each.role) for each in found] == [(40, "supports"), (5, "context")]
+
+
+def test_a_value_that_a_criterion_gives_without_a_bound():
+    given = figure(1.2, "tCO2e/t", "hot metal at 1.2 t CO2e/t")
+    ((result, _),) = outcome(Threshold("hot metal", "=", 1.331, "tCO2e/t"), given)
+    assert result == "not_comparable"
+
+
 def test_a_threshold_applies_in_its_years():
     later = Threshold("specific CO2 emissions", "=", 0, "gCO2/km", valid_from=date(2026, 1, 1))
     given = figure(40, "gCO2e/km", "fleet emissions")
@@ -257,6 +299,36 @@ def test_a_count_that_is_part_of_another():
     text = "The fleet has around 44,000 vehicles. We raised the number of electric vehicles to around 4,100."
     (found,) = shares_of_counts(list(text_figures(61, text, 2023)))
     assert (found.part.value, found.whole.value, round(found.share, 1)) == (4100, 44000, 9.3)
+
+
+def test_the_figures_to_show_beside_an_activity():
+    activity = Activity(
+        "CCM 5.1",
+        "CCM",
+        "5.1",
+        "Water supply",
+        "Water",
+        "",
+        (),
+        Criterion("SC", "", "energy consumption of water supply"),
+    )
+    others = [figure(number, "%", f"employees of site {number}") for number in range(20)]
+    own = figure(0.4, "kWh/m3", "energy consumption of our water supply")
+    line = Figure(
+        5e6,
+        "EUR",
+        "Water supply CCM 5.1 5",
+        9,
+        "capex, aligned: Water supply CCM 5.1",
+        2023,
+        "supports",
+        ("capex", "A.1"),
+    )
+    elsewhere = Figure(1.0, "t", "waste", 7, "waste")
+    everything = [*others, own, elsewhere, line]
+    assert relevant(everything, activity, most=2) == [own, line]
+    assert relevant(everything, activity, pages=[7], most=2) == [elsewhere, line]
+    assert relevant([], activity) == []
 
 
 @given(st.text(alphabet="0123456789.,% kWh/m³in2023by will target (prev:)", max_size=120))

@@ -122,8 +122,8 @@ def answer(value: Answer, corpus: Corpus, saved: int | None = None, check: Check
 
 def _written(value: Answer) -> dict[str, Json]:
     """What a language model's work adds to an answer: ``notes``, the ``trace`` of its requests and, null for any other
-    than the verified answer, sentences ``withheld``, parts of the question ``not_found``, ``conflicts`` between passages
-    and the reason of a ``fallback`` to the rules' own sentences."""
+    than the verified answer, sentences ``withheld``, parts of the question ``not_found``, ``conflicts`` between
+    passages and the reason of a ``fallback`` to the rules' own sentences."""
     from responsa.answer.verified import VerifiedAnswer
 
     own = value if isinstance(value, VerifiedAnswer) else None

@@ -1,4 +1,4 @@
-"""The verified answer: a language model writes sentences with citations; what a citation does not support is not said."""
+"""The verified answer: a language model writes sentences with citations, and what these do not support is not said."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from responsa.answer.generators.sources import Source, kept_passages, of_passage
 from responsa.answer.ground import Checked, Contradiction, EntailmentCheck, Judge, LeftOut, Place
 from responsa.answer.verified_check import Claim, Reader, Span, Verdict, check
 from responsa.answer.verified_draft import Given, draft, repair
-from responsa.answer.verified_units import Unit
 from responsa.answer.verified_injected import addressed
+from responsa.answer.verified_units import Unit
 from responsa.corpus.tree import items, leads_in
 from responsa.corpus.view import Corpus
 from responsa.errors import ModelError, RecipeError
@@ -95,7 +95,7 @@ class Verified(Generator):
     conflict: float = 0.8
 
     def __post_init__(self) -> None:
-        super(Verified, self).__post_init__()
+        super().__post_init__()
         if not 0 <= self.conflict <= 1:
             raise RecipeError(f"verified: conflict from 0 to 1 is needed, got {self.conflict}")
         if self.obligations not in OBLIGATION_DETECTORS:
@@ -161,7 +161,7 @@ class Verified(Generator):
         return Entailment.of_pairs(load_pairs(self.nli), Cache(default_path()) if self.keep else None).check()
 
     def open(self) -> None:
-        super(Verified, self).open()
+        super().open()
         _ = self.judge
 
     def _judged(

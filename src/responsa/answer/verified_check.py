@@ -8,30 +8,34 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import NamedTuple
 
 from responsa.answer import verified_words as lex
 from responsa.answer.generators.sources import Source
-from responsa.answer.ground import Judge, Pair
+from responsa.answer.ground import Judge
 from responsa.answer.verified_guards import against
-from responsa.answer.verified_units import Cited, Unit
 from responsa.answer.verified_injected import addressed
+from responsa.answer.verified_units import Cited, Unit
 from responsa.corpus.tree import lead_ins
 from responsa.corpus.view import Corpus
 from responsa.text import normalise, sentences, tidy
 
 # The logistic function that weighs what the guards leave: fitted on the even cases of tests/data/verified_cases.jsonl
 # and on their supported sentences given to passages of other cases (benchmarks/verified.py --fit), signs held to sense.
-BIAS = -2.51
-ENTAILED, CONTRADICTED, HELD, HELD_AT_ONCE, NEW = 0.80, -1.46, 1.85, 2.25, -0.40
+BIAS = -3.10
+ENTAILED, CONTRADICTED, HELD, HELD_AT_ONCE, NEW = 1.48, -0.74, 1.87, 2.13, -0.30
 LEAST = 0.3  # a sentence with less is unsupported
 
 _TOKEN = re.compile(r"[^\W_]+(?:[.,](?=\d)\d+)*")
 _ITEM = re.compile(r"^[ \t\u200e]*(?:\((?:[a-z]{1,4}|\d{1,3})\)|[-–•*]|\d{1,2}[.)])\s", re.MULTILINE)
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\.\.\.|…)\s*")
+_FEW = 6  # words that are found word for word or not at all
 _NEAR = 0.9  # the share of words that a quote has in common with the place it is of
+_LEAST_WORDS = 3  # that carry meaning, of a part of a sentence that is a rule by itself
 _IDLE = 0.25  # a passage that holds less of a sentence's words is not what it rests on
-_MOST_NEW = 4
+MOST_NEW = 4  # new words that count
+_DENIED = 0.7  # a probability of contradiction that is told as the reason
 
 
 class Evidence(NamedTuple):
@@ -73,18 +77,55 @@ class Verdict:
         return not self.reasons
 
 
+class Weighed(NamedTuple):
+    """What the logistic function weighs: the highest probability of entailment, that of contradiction by the nearest
+    unit, the shares of the sentence's words that all units and the nearest hold, and how many words none holds."""
+
+    entailed: float
+    contradicted: float
+    held: float
+    held_at_once: float
+    new: int
+
+
 def check(claims: Sequence[Claim], corpus: Corpus, judge: Judge) -> list[Verdict]:
     """A verdict on each claim, in order. The judge is asked once, for all of them together."""
     reader = Reader(corpus)
     plain = [_by_rules(claim, reader) for claim in claims]
-    pairs = dict.fromkeys(
-        pair for claim, verdict in zip(claims, plain, strict=True) if verdict is None for pair in _pairs(claim, reader)
+    weighed = iter(
+        weigh([claim for claim, verdict in zip(claims, plain, strict=True) if verdict is None], corpus, judge)
     )
-    known = dict(zip(pairs, judge(list(pairs)).tolist(), strict=True)) if pairs else {}
     return [
-        _by_model(claim, reader, known) if verdict is None else verdict
+        _by_model(claim, reader, next(weighed)) if verdict is None else verdict
         for claim, verdict in zip(claims, plain, strict=True)
     ]
+
+
+def undecided(claims: Sequence[Claim], corpus: Corpus) -> list[bool]:
+    """Which claims no rule decides."""
+    reader = Reader(corpus)
+    return [_by_rules(claim, reader) is None for claim in claims]
+
+
+def weigh(claims: Sequence[Claim], corpus: Corpus, judge: Judge) -> list[Weighed]:
+    """What there is to weigh of each claim; claims cite text."""
+    reader = Reader(corpus)
+    asked = [[(premise, claim.text) for premise in _premises(claim, reader)] for claim in claims]
+    pairs = list(dict.fromkeys(pair for each in asked for pair in each))
+    known = dict(zip(pairs, judge(pairs).tolist(), strict=True)) if pairs else {}
+    found = []
+    for claim, own in zip(claims, asked, strict=True):
+        cited, words = reader.cited(claim), lex.content(claim.text)
+        found.append(
+            Weighed(
+                max((known[pair][0] for pair in own), default=0.0),
+                known[own[0]][2] if own else 0.0,
+                lex.share(words, cited.meanings),
+                max((lex.share(words, unit.meanings) for unit in cited.units), default=0.0),
+                len(set(words) - cited.meanings),
+            )
+        )
+    return found
 
 
 class Reader:
@@ -96,15 +137,20 @@ class Reader:
         self._leads: dict[str, str] = {}
 
     def units(self, source: Source) -> list[Unit]:
-        """The sentences of a passage, its lists item by item, with the lead-ins they depend on."""
+        """The sentences of a passage, its lists item by item, with the lead-ins they depend on.
+
+        From the first that gives orders to a language model on, the passage is evidence of nothing.
+        """
         name = source.passage.id
         if name not in self._units:
             text = source.passage.text
             lead = self.lead(source)
+            pieces = list(_pieces(text))
+            cut = next((place for place, (_, *span) in enumerate(pieces) if addressed(text[slice(*span)])), len(pieces))
             self._units[name] = [
                 Unit(name, start, end, tidy(f"{lead} {before} {text[start:end]}"))
-                for before, start, end in _pieces(text)
-                if any(map(str.isalpha, text[start:end])) and not addressed(text[start:end])
+                for before, start, end in pieces[:cut]
+                if any(map(str.isalpha, text[start:end]))
             ]
         return self._units[name]
 
@@ -128,10 +174,20 @@ def _pieces(text: str) -> Iterable[tuple[str, int, int]]:
     for start, end in sentences(text):
         items = [match.start() for match in _ITEM.finditer(text, start, end) if match.start() > start]
         if not items or not text[start : items[0]].rstrip().endswith((":", "-", "—", "–")):
-            yield "", start, end
+            yield from (("", *part) for part in _parts(text, start, end))
             continue
         for place, stop in zip(items, [*items[1:], end], strict=True):
             yield text[start : items[0]], place, place + len(text[place:stop].rstrip())
+
+
+def _parts(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
+    """The rules of a sentence that a semicolon parts; the whole where a part of it is none."""
+    cuts = [match.start() for match in re.finditer(r";\s|,\s(?=(?:while|whereas|but)\s)", text[start:end])]
+    places = [start, *(start + cut + 1 for cut in cuts)]
+    parts = list(zip(places, [*(start + cut for cut in cuts), end], strict=True))
+    if len(parts) < 2 or not all(len(lex.content(text[one:two])) >= _LEAST_WORDS for one, two in parts):
+        return [(start, end)]
+    return [(one + len(text[one:two]) - len(text[one:two].lstrip()), two) for one, two in parts]
 
 
 # --- quotes ----------------------------------------------------------------------------------------------
@@ -144,7 +200,7 @@ def located(quote: str, text: str) -> tuple[int, int] | None:
     if not spans or None in spans:
         return None
     known = [span for span in spans if span]
-    if any(one[1] > other[0] for one, other in zip(known, known[1:], strict=False)):
+    if any(one[1] > other[0] for one, other in pairwise(known)):
         return None
     return known[0][0], known[-1][1]
 
@@ -157,10 +213,10 @@ def _found(quote: str, text: str) -> tuple[int, int] | None:
     for at in range(len(held) - size + 1):
         if held[at] == wanted[0] and held[at : at + size] == wanted:
             return _whole(text, places[at][1], places[at + size - 1][2])
-    if size < 6 or len(held) < size:
+    size = min(size, len(held))
+    if size < _FEW:
         return None
-    best, place = 0, 0
-    count = Counter(wanted)
+    best, place, count = 0, 0, Counter(wanted)
     window = Counter(held[:size])
     for at in range(len(held) - size + 1):
         if at:
@@ -185,7 +241,11 @@ def _fixed(words: Sequence[str]) -> list[str]:
     return [word for word in words if word.isdigit() or word in _FIXED]
 
 
-_FIXED = frozenset("not no never must shall may should cannot unless except only all any before after".split())
+_FIXED_WORDS = """
+not no never must shall may should cannot unless except only all any before after least most more less one two three
+four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty ninety hundred
+"""
+_FIXED = frozenset(_FIXED_WORDS.split())
 
 
 # --- verdicts --------------------------------------------------------------------------------------------
@@ -228,38 +288,26 @@ def _premises(claim: Claim, reader: Reader) -> list[str]:
     return found
 
 
-def _pairs(claim: Claim, reader: Reader) -> list[Pair]:
-    return [(premise, claim.text) for premise in _premises(claim, reader)]
-
-
-def _by_model(claim: Claim, reader: Reader, known: dict[Pair, list[float]]) -> Verdict:
+def _by_model(claim: Claim, reader: Reader, weighed: Weighed) -> Verdict:
     """The verdict where rules find nothing against a claim."""
-    cited = reader.cited(claim)
+    cited, words = reader.cited(claim), lex.content(claim.text)
     if not cited.units:
         return Verdict(0.0, ("what it cites holds no text",))
-    pairs = _pairs(claim, reader)
-    words = lex.content(claim.text)
-    value = score(
-        max(known[pair][0] for pair in pairs),
-        known[pairs[0]][2],
-        lex.share(words, cited.meanings),
-        lex.share(words, cited.near(claim.text)[0].meanings),
-        len(set(words) - cited.meanings),
-    )
+    value = score(weighed)
     if value >= LEAST:
         return Verdict(value, (), tuple(_spans(claim, words, reader)))
-    new = [word for word in dict.fromkeys(words) if word not in cited.meanings]
-    if known[pairs[0]][2] > 0.7:
+    if weighed.contradicted > _DENIED:
         return Verdict(value, ("the text cited seems to contradict it",))
+    new = [word for word in dict.fromkeys(words) if word not in cited.meanings]
     told = f" (not in it: {', '.join(new[:5])})" if new else ""
     return Verdict(value, (f"the text cited does not say this{told}",))
 
 
-def score(entailed: float, contradicted: float, held: float, at_once: float, new: int) -> float:
-    """The support, 0 to 1, of what the guards leave: the highest probability of entailment, that of contradiction by
-    the nearest unit, the shares of its words that all units and the nearest one hold, and how many words are new."""
-    value = BIAS + ENTAILED * entailed + CONTRADICTED * contradicted + HELD * held + HELD_AT_ONCE * at_once
-    return 1 / (1 + math.exp(-(value + NEW * min(new, _MOST_NEW))))
+def score(weighed: Weighed) -> float:
+    """The support, 0 to 1, of what the rules leave."""
+    factors = (ENTAILED, CONTRADICTED, HELD, HELD_AT_ONCE, NEW)
+    values = weighed._replace(new=min(weighed.new, MOST_NEW))
+    return 1 / (1 + math.exp(-(BIAS + sum(factor * value for factor, value in zip(factors, values, strict=True)))))
 
 
 def _spans(claim: Claim, words: tuple[str, ...], reader: Reader) -> list[Span]:

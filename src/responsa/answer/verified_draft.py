@@ -11,6 +11,7 @@ from typing import TypeVar
 from responsa.answer.generators.base import AnswerFailed, Generator, Traced
 from responsa.answer.generators.sources import Source, fitting, shown
 from responsa.answer.verified_check import Claim, Evidence, Reader
+from responsa.answer.verified_words import tokens
 from responsa.models.chat import Chat, ChatFailed
 from responsa.models.chat.fence import RULE
 from responsa.models.chat.structured import Parsed, ask
@@ -40,9 +41,8 @@ REPAIR = (
     "each with the id of a passage and the exact words of it as quote, or an empty quote."
 )
 NO_SENTENCE = "its reply is in another language than the passages"
-_ENGLISH = frozenset(
-    "the of and to a an in is are be that for must shall may not by with on at or as it its their".split()
-)
+_COMMON = "the of and to a an in is are be that for must shall may not by with on at or as it its their"
+_ENGLISH = frozenset(_COMMON.split())
 _LEAST_ENGLISH = 0.12
 _MOST = 40  # sentences of a draft that are looked at
 
@@ -125,6 +125,8 @@ def draft(
     found = _asked(chat, _request(generator, query, shown(kept)), Draft)
     given = Given(tuple(kept))
     claims = [given.claim(each.text, each.citations) for each in found.sentences[:_MOST] if tidy(each.text)]
+    if found.sentences and not claims:
+        raise AnswerFailed(f"{chat.name}: the sentences of its reply are empty", chat.calls)
     if claims and foreign(" ".join(claim.text for claim in claims)):
         raise AnswerFailed(f"{chat.name}: {NO_SENTENCE}", chat.calls)
     return claims, _of_question(found.not_found, query), given, notes
@@ -185,17 +187,16 @@ def _with_lead(source: Source, reader: Reader) -> Source:
 
 def _of_question(parts: Sequence[str], query: Query) -> list[str]:
     """What the model says it did not find, where it is indeed of the question: nothing else is passed on."""
-    from responsa.answer.verified_words import content, share
-
-    asked = frozenset(content(f"{query.text} {query.background}"))
-    told = [tidy(part)[:300] for part in parts]
-    return [
-        part
-        for part in dict.fromkeys(told)
-        if content(part) and share(content(part), asked) >= 0.7 and not _LINK.search(part)
-    ]
+    asked = set(tokens(f"{query.text} {query.background}"))
+    told = dict.fromkeys(tidy(part)[:300] for part in parts)
+    return [part for part in told if _share(tokens(part), asked) >= _OWN_WORDS and not _LINK.search(part)]
 
 
+def _share(part: Sequence[str], asked: set[str]) -> float:
+    return sum(word in asked for word in part) / len(part) if part else 0.0
+
+
+_OWN_WORDS = 0.85  # of the words of a part that was not found are the asker's
 _LINK = re.compile(r"https?:|www\.|<|\]\(|@")
 
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from responsa.answer import verified_words as lex
-from responsa.answer.verified_units import Cited
+from responsa.answer.verified_units import Cited, Unit
 from responsa.quantities import Quantity, number, quantities
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:[\s\u00a0]\d{3}(?!\d))*")
-_ORDINALS = {name: place for place, name in enumerate("second third fourth fifth sixth seventh eighth ninth tenth".split(), 2)}  # fmt: skip
+_ORDINAL_WORDS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINALS = {name: place for place, name in enumerate(_ORDINAL_WORDS, 2)}
 _WORDS = (
     r"(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven|eight|nine))?|"
     r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
@@ -19,7 +20,7 @@ _WORDS = (
 )
 _WORDED = re.compile(rf"\b{_WORDS}\b", re.IGNORECASE)
 _SPECIAL = {"twice": Decimal(2), "half": Decimal("0.5"), "dozen": Decimal(12)}
-_SMALL = "two three four five six seven eight nine ten eleven twelve".split()
+_SMALL = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _LESS, _MORE = ("at most", "less than"), ("at least", "more than")
 
 
@@ -44,13 +45,13 @@ def _figure(each: Quantity) -> str:
     """A quantity as it is compared: a duration is the same in a deadline and by itself."""
     if each.kind in ("duration", "deadline", "frequency") and (each.iso or each.value is not None):
         counted = f"{each.value.normalize()} {each.unit}" if each.value is not None and not each.iso else each.iso
-        return counted or each.unit
+        return ("every " if each.kind == "frequency" else "") + (counted or each.unit)
     if each.value is not None:
         return f"{each.value.normalize()} {each.unit}"
     return each.iso or ("" if each.kind in ("deadline", "frequency") else each.unit)
 
 
-def _figures(text: str) -> list[tuple[Quantity, str]]:
+def figures_of(text: str) -> list[tuple[Quantity, str]]:
     return [(each, _figure(each)) for each in quantities(text) if _figure(each)]
 
 
@@ -74,13 +75,13 @@ def _value(word: str) -> Decimal:
 
 def figures(text: str, cited: Cited) -> str:
     """A figure, deadline or number that the cited text does not have, or has in another rule."""
-    known = {figure for _, figure in _figures(cited.text)}
+    known = {figure for _, figure in figures_of(cited.text)}
     plain = _numbers(cited.text + "\n" + cited.around) | {
-        each.value for each, _ in _figures(cited.text) if each.value is not None
+        each.value for each, _ in figures_of(cited.text) if each.value is not None
     }
-    told = _figures(text)
+    told = figures_of(text)
     for each, figure in told:
-        if figure not in known and not _loose(each, figure, cited.text):
+        if figure not in known and not _loose(each, cited):
             return f"{text[each.start : each.end]!r} does not stand in the text cited"
     for value in sorted(_numbers(text, [each for each, _ in told]) - plain):
         return f"the number {value} does not stand in the text cited"
@@ -96,16 +97,31 @@ def figures(text: str, cited: Cited) -> str:
     return _misplaced(text, cited)
 
 
-def _loose(each: Quantity, figure: str, source: str) -> bool:
-    """A deadline without a number, or one that is worded otherwise there."""
+_ONE = {
+    "year": {"year", "annual", "annually", "yearly"},
+    "month": {"month", "monthly"},
+    "quarter": {"quarter", "quarterly"},
+    "week": {"week", "weekly"},
+    "day": {"day", "daily"},
+}
+
+
+def _loose(each: Quantity, cited: Cited) -> bool:
+    """A deadline without a number, or a frequency that is worded otherwise there."""
     if each.value is None and not each.iso:
         return True
-    if each.kind != "frequency" or each.value is None:
+    if each.kind == "fraction":
+        return re.search(r"\ban? (?:third|half|quarter|fifth|tenth)\b", cited.text) is not None
+    if each.kind != "frequency":
         return False
     unit = each.unit.removeprefix("per ")
-    times = rf"\b(?:{each.value}|one|once|an?)\b" if each.value == 1 else rf"\b{_words_of(each.value)}\b"
-    there = re.search(rf"{times}[^.;]{{0,40}}\b(?:per|an?|each|every|in any)\s{re.escape(unit)}", source, re.IGNORECASE)
-    return there is not None
+    if each.value in (None, 1):
+        return not _ONE.get(unit, {unit}).isdisjoint(lex.tokens(cited.text))
+    times = rf"\b{_words_of(each.value)}\b"
+    return (
+        re.search(rf"{times}[^.;]{{0,40}}\b(?:per|an?|each|every|in any)\s{re.escape(unit)}", cited.text, re.I)
+        is not None
+    )
 
 
 def _words_of(value: Decimal) -> str:
@@ -116,23 +132,24 @@ def _words_of(value: Decimal) -> str:
 def _misplaced(text: str, cited: Cited) -> str:
     """A figure whose part of the sentence speaks of a rule that does not have it."""
     for piece in lex.clauses(text):
-        if len(lex.content(piece)) < 2:
+        words = lex.content(piece)
+        if len(words) < 2:
             continue
-        near = cited.near(piece, 0.05)
-        has = {figure for unit in near for _, figure in _figures(unit.text)}
-        for each, figure in _figures(piece):
-            if figure in has or (each.value is None and not each.iso):
+        best = max((lex.share(words, unit.meanings) for unit in cited.units), default=0.0)
+        for each, figure in figures_of(piece):
+            if each.value is None and not each.iso:
                 continue
-            if any(figure == other for unit in cited.units for _, other in _figures(unit.text)):
-                holder = max(
-                    lex.share(lex.content(piece), unit.meanings)
-                    for unit in cited.units
-                    if figure in {other for _, other in _figures(unit.text)}
-                )
-                best = lex.share(lex.content(piece), near[0].meanings)
-                if holder < best - 0.15:
-                    return f"{piece[each.start : each.end]!r} belongs to another rule of the text cited"
+            held = [lex.share(words, unit.meanings) for unit in cited.units if _has(unit, each, figure)]
+            if held and max(held) < best - 0.15:
+                return f"{piece[each.start : each.end]!r} belongs to another rule of the text cited"
     return ""
+
+
+def _has(unit: Unit, each: Quantity, figure: str) -> bool:
+    """Whether a unit has a figure, or a frequency in other words."""
+    if figure in {other for _, other in figures_of(unit.text)}:
+        return True
+    return each.kind == "frequency" and _loose(each, Cited((unit,)))
 
 
 _PARTS = re.compile(r";|,? and(?=,| must\b| shall\b| may\b| should\b)")
@@ -140,10 +157,10 @@ _PARTS = re.compile(r";|,? and(?=,| must\b| shall\b| may\b| should\b)")
 
 def paired(text: str, cited: Cited) -> str:
     """A figure that stands in the right sentence, but for something else there."""
-    for each, figure in _figures(text):
+    for each, figure in figures_of(text):
         words = set(lex.content(text))
         for unit in cited.near(text)[:1]:
-            told = _figures(unit.text)
+            told = figures_of(unit.text)
             own = [other for other, name in told if name == figure]
             if not own:
                 continue
@@ -152,11 +169,11 @@ def paired(text: str, cited: Cited) -> str:
             here = [
                 share
                 for share, part in zip(shares, parts, strict=True)
-                if figure in {name for _, name in _figures(part)}
+                if figure in {name for _, name in figures_of(part)}
             ]
             if here and max(here) < max(shares) - 2 and max(here) < 0.5 * max(shares):
                 return f"{text[each.start : each.end]!r} belongs to another part of the text cited"
-            alike = [other for other, name in told if name != figure and other.unit == own[0].unit]
+            alike = [other for other, name in told if name != figure and _comparable(other, own[0])]
             views = (words, _context(text, each))
             if alike and all(_closer(mine, own, alike, unit.text) for mine in views):
                 return f"{text[each.start : each.end]!r} stands for something else in the text cited"
@@ -174,6 +191,11 @@ def _context(text: str, each: Quantity) -> set[str]:
     return {*lex.content(text[start : each.start]), *lex.content(text[end:stop])}
 
 
+def _comparable(one: Quantity, other: Quantity) -> bool:
+    """Whether one could be mistaken for the other."""
+    return one.unit == other.unit or (one.kind == other.kind and one.kind in ("frequency", "date"))
+
+
 def _closer(mine: set[str], own: Sequence[Quantity], alike: Sequence[Quantity], source: str) -> bool:
     """Whether words fit the places of other quantities better than those of the same one."""
     best = max(_likeness(mine, _context(source, other)) for other in own)
@@ -189,9 +211,9 @@ def bounds(text: str, cited: Cited) -> str:
     """ "at least" made "at most", or the reverse."""
     held: dict[str, list[tuple[Quantity, str]]] = {}
     for unit in cited.units:
-        for each, figure in _figures(unit.text):
+        for each, figure in figures_of(unit.text):
             held.setdefault(figure, []).append((each, unit.text))
-    for each, figure in _figures(text):
+    for each, figure in figures_of(text):
         others = [(other, where) for other, where in held.get(figure, []) if _direction(other, where)]
         mine = _direction(each, text)
         if others and mine and all(_direction(other, where) not in mine for other, where in others):
@@ -201,9 +223,15 @@ def bounds(text: str, cited: Cited) -> str:
     return ""
 
 
+_BEFORE = re.compile(
+    r"\b(?:(at most|n(?:o|ot) (?:more|longer|later) than|up to|a maximum of)|"
+    r"(at least|n(?:o|ot) (?:less|shorter|earlier) than|a minimum of))\s(?:\Z|(?=\d|[a-z]+ ))"
+)
+
+
 def _direction(each: Quantity, text: str) -> str:
     if not each.bound:
-        before = text[max(0, each.start - 16) : each.start].lower()
+        before = text[max(0, each.start - 20) : each.start].lower()
         told = re.search(
             r"\b(?:(at most|no more than|not more than)|(at least|no less than|not less than))\s\Z", before
         )
@@ -216,7 +244,11 @@ def _both(each: Quantity, text: str) -> list[str]:
     way = _direction(each, text)
     before = text[max(0, each.start - 60) : each.start]
     turned = {"less": "more", "more": "less"}.get(way, "")
-    if re.search(r"\b(?:not|no|never|nobody|cannot)\b(?!\s(?:less|more|later|fewer) than)", before, re.IGNORECASE):
+    if re.search(
+        r"\b(?:not|no|never|nobody|cannot)\b(?!\s(?:(?:less|more|later|fewer|longer) than|exceed))",
+        before,
+        re.IGNORECASE,
+    ):
         return [turned]
     return [way]
 

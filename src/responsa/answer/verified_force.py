@@ -48,17 +48,22 @@ def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
         return True
     limited = lex.LIMIT.search(source) or lex.LIMIT.search(text) or other.only
     if {modal.force, other.force} == {"must not", "may"}:
-        only = modal.only or other.only or re.search(r"\b(?:only|no more than|at most|solely)\b", text + " " + source)
-        conditional = re.search(r"\b(?:unless|except|without|other than|no more|not more)\b", source + " " + text)
-        return bool(only or (conditional and limited))
+        if re.search(r"\b(?:no|not) more than|at most|more than|exceed", text + " " + source):
+            return True  # "no more than 5 % may be": whether the bound is the same is for another guard
+        if modal.only or other.only:
+            return True
+        marked = re.search(r"\b(?:only|if|where|when|unless|except|with|without|once|until)\b", text, re.IGNORECASE)
+        return bool(limited and marked and re.search(r"\b(?:unless|except|without|other than|after)\b", source + text))
     if {modal.force, other.force} == {"must", "must not"}:
+        if modal.force == "must not" and set(_negations(source)) & set(lex.content(text)):
+            return True  # "by those who did not": "those who did must not"
         turned = len(lex.NEGATION.findall(text)) != len(lex.NEGATION.findall(source)) and limited
         inner = modal.verb != other.verb and (lex.NEGATION.search(text) or lex.NEGATION.search(source))
         return bool(turned or inner)
     if {modal.force, other.force} == {"must", "may"}:
-        return bool(modal.only or other.only) and "only" in (text + source)
+        return bool(modal.only or other.only) and modal.verb != other.verb
     if modal.force == "need not":
-        return bool(re.search(r"\b(?:exempt|not apply|only|instead)\b", source))
+        return bool(re.search(r"\b(?:exempt|not apply|only|instead|without)\b", source))
     if other.force == "need not" and modal.force == "may":
         return "not" in text.split() and modal.verb != other.verb
     return False
@@ -66,17 +71,18 @@ def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
 
 def negation(text: str, cited: Cited) -> str:
     """A "not" dropped or added where no other word makes up for it."""
-    negated = {word for unit in cited.units for word in _negations(normalise(unit.text))}
+    near = cited.near(text)
+    whole = bool(near) and lex.share(lex.content(text), near[0].meanings) >= 1
+    negated = {word for unit in (near if whole else cited.units) for word in _negations(normalise(unit.text))}
     told = [_negated(text, unit, negated) for unit in cited.near(text, 0.1)]
     return told[0] if told and all(told) else ""
 
 
 def _negated(text: str, unit: Unit, negated: set[str]) -> str:
-    if lex.LIMIT.search(text) or (lex.LIMIT.search(unit.text) and lex.NEGATION.search(text)):
+    limits = [{word.lower() for word in lex.LIMIT.findall(each)} for each in (text, unit.text)]
+    if limits[0] - limits[1] or (limits[1] - limits[0] and _DENIED.search(text)):
         return ""
-    if re.search(r"\b(?:need|require|necessary)", text) and lex.LIMIT.search(
-        unit.text + " ".join(lex.NEGATION.findall(unit.text)).replace("without", "unless")
-    ):
+    if re.search(r"\b(?:need|require|necessary)", text) and re.search(r"\b(?:unless|only|without|until)\b", unit.text):
         return ""
     mine, theirs = _negations(text), _negations(normalise(unit.text))
     turned = mine and any(
@@ -98,18 +104,20 @@ def _negated(text: str, unit: Unit, negated: set[str]) -> str:
     return ""
 
 
+_DENIED = re.compile(r"\b(?:must|shall|may|can|is|are|does|do|need) not|cannot|\bno(?:body|ne)?\b", re.IGNORECASE)
 _MOST = re.compile(r"\b(?:at most|no more than|not more than|up to|maximum|until)\b", re.IGNORECASE)
 
 
 def opposite(text: str, cited: Cited) -> str:
     """ "announced" where the text cited says "unannounced", or the reverse."""
     mine, theirs = set(lex.tokens(text)), set(lex.tokens(cited.text))
+    if lex.NEGATION.search(text) or lex.NEGATION.search(cited.text):
+        return ""
     for word in sorted(mine - theirs):
         for prefix in ("un", "in", "non", "dis", "ir", "im"):
             other = word[len(prefix) :] if word.startswith(prefix) else prefix + word
             if len(min(word, other, key=len)) > 4 and other in theirs and lex.meaning(word) not in cited.meanings:
-                if not lex.NEGATION.search(text) and not lex.NEGATION.search(cited.text):
-                    return f"{word!r} where the text cited says {other!r}"
+                return f"{word!r} where the text cited says {other!r}"
     return ""
 
 
@@ -153,11 +161,12 @@ def contrary(text: str, cited: Cited) -> str:
     mine = set(lex.tokens(text))
     for unit in cited.near(text, 0.1):
         theirs = set(lex.tokens(unit.text))
+        if len(lex.NEGATION.findall(text)) != len(lex.NEGATION.findall(unit.text)):
+            continue
         for row in _CONTRARY.split("\n"):
             for one, other in itertools.permutations(row.split(), 2):
                 if one in mine and other in theirs and one not in theirs and other not in mine:
-                    if len(lex.NEGATION.findall(text)) == len(lex.NEGATION.findall(unit.text)):
-                        return f"{one!r} where the text cited says {other!r}"
+                    return f"{one!r} where the text cited says {other!r}"
     return ""
 
 

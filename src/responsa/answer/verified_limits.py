@@ -7,19 +7,29 @@ import re
 from collections.abc import Iterator
 
 from responsa.answer import verified_words as lex
+from responsa.answer.verified_figures import figures_of
 from responsa.answer.verified_units import Cited, Unit
 from responsa.text import normalise
 
 _EXCEPTION = re.compile(
     r"\b(?:unless|except(?: where| when| if| for| on| that)?|other than|save(?: where| as| for)?|provided that|"
-    r"only (?:if|where|when|after|once|with|within|on|for|to|in)|subject to|apart from)\b",
+    r"only (?:if|where|when|after|once|with|within|on|for|to|in)|subject to|apart from|"
+    r"without (?:the |its |their |an? )?(?:\w+ ){0,2}(?=(?:consent|approval|permission|licence|authorisation)\b))\b",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"\b(?:if|where|when|in the event(?: of| that)|in case(?: of)?|as long as)\b", re.IGNORECASE)
-_RELATIVE = re.compile(r"\b(?:that|which|who|whose|with|without|below|above|of (?:less|more|fewer)|under)\b", re.I)
+_CONDITION = re.compile(
+    r"\b(?:if|where|when|whenever|while (?=it|they|the|an?\b)|once(?! (?:every|an?|per|each|in)\b)|to the extent|in the event(?: of| that)|in case(?: of)?|as long as)\b",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(
+    r"\b(?:that|which|who|whose|with|without|below|above|of (?:less|more|fewer)|under|"
+    r"\w+ed (?:in|by|under|to|for|on|before|after|with|at))\b",
+    re.I,
+)
 _STOPS = re.compile(r"[,;:.]\s|[.;]\Z|,\Z|\b(?:shall|must|may)\b")
 _MARKED = re.compile(
-    rf"{_EXCEPTION.pattern}|{_CONDITION.pattern}|{lex.LIMIT.pattern}|{lex.NEGATION.pattern}|\b(?:whose|with|requires?)\b",
+    rf"{_EXCEPTION.pattern}|{_CONDITION.pattern}|{lex.LIMIT.pattern}|{lex.NEGATION.pattern}|"
+    r"\b(?:whose|with|requires?)\b",
     re.IGNORECASE,
 )
 _HELD = 0.34
@@ -30,7 +40,9 @@ def _tails(text: str, marker: re.Pattern[str]) -> Iterator[tuple[str, str, bool]
     for match in marker.finditer(text):
         stop = _STOPS.search(text, match.end())
         end = stop.start() if stop else len(text)
-        joined = re.search(r"\b(?:and|or),?(?: in addition| also| further)?\s*\Z", text[: match.start()]) is not None
+        joined = (
+            re.search(r"\b(?:and|or),?(?: in addition| also| further| again)?\s*\Z", text[: match.start()]) is not None
+        )
         rest = text[end:].split(".")[0] if joined else ""
         yield match[0], text[match.end() : end] if not joined else text[match.end() : end] + " \x00" + rest, joined
 
@@ -46,23 +58,57 @@ def limits(text: str, cited: Cited) -> str:
                 if joined and (not lex.content(rest) or lex.share(lex.content(rest), words) < 0.5):
                     continue
                 own = lex.content(clause)
-                unmarked = (
-                    name == "exception"
-                    and not found.lower().startswith("only")
-                    and not _MARKED.search(text)
-                    and lex.share(own, words) < 0.8
-                )
                 if _same_head(found, own, text):
                     continue
-                if not own or (lex.share(own, words) >= _HELD and not unmarked):
-                    if name == "exception" and own and _turned(found, text):
+                lost = {each for other, each in figures_of(clause) if other.value != 1} - {
+                    each for _, each in figures_of(text)
+                }
+                if (
+                    own
+                    and lex.share(own, words) >= _HELD
+                    and not lost
+                    and _kept(name, found, own, text, normalise(unit.text))
+                ):
+                    if name == "exception" and _turned(text):
                         return f"the exception {found!r} of the text cited is lost"
+                    continue
+                if not own and not lost:
                     continue
                 if name == "condition" and limited and not lex.content(clause):
                     continue
                 if _elsewhere(text, unit, clause):
                     continue
                 return f"the {name} {(found + clause).strip()!r} of the text cited is left out"
+    return ""
+
+
+def _kept(name: str, found: str, own: tuple[str, ...], text: str, source: str) -> bool:
+    """Whether a sentence that holds words of a condition or an exception holds it as such."""
+    if found.lower().startswith("only") or lex.share(own, frozenset(lex.content(text))) >= 1 and name == "condition":
+        return True
+    if (
+        _CONDITION.search(text)
+        or _EXCEPTION.search(text)
+        or re.search(r"\b(?:only|requires?|needs?|whose|with|until)\b", text)
+    ):
+        return True
+    denied = len(lex.NEGATION.findall(text))
+    turned = bool((denied and denied != len(lex.NEGATION.findall(source))) or lex.LIMIT.search(text))
+    if name == "exception":
+        return turned
+    share = lex.share(own, frozenset(lex.content(text)))
+    return turned or share >= 0.8 or (share >= 0.6 and _RELATIVE.search(text) is not None)
+
+
+def only(text: str, cited: Cited) -> str:
+    """ "need only be told on request" made "must be told"."""
+    for unit in cited.near(text)[:1]:
+        if any(modal.only for modal in lex.modals(normalise(unit.text))) and not re.search(
+            r"\b(?:only|solely|unless|except|not|no|if|where|when|requires?|needs?|after|until|at least|nobody|without)\b",
+            text,
+            re.IGNORECASE,
+        ):
+            return "the text cited says so only in a case that is left out"
     return ""
 
 
@@ -115,15 +161,19 @@ def _elsewhere(text: str, unit: Unit, clause: str) -> bool:
     return where < max(own) - 0.2
 
 
-def _turned(found: str, text: str) -> bool:
+def _turned(text: str) -> bool:
     """ "except" worded as "even where", "regardless of": its words are there, its sense is not."""
-    said = re.search(r"\b(?:even (?:if|where|when)|regardless|irrespective|whether or not)\b", text, re.IGNORECASE)
+    said = re.search(
+        r"\b(?:(?:even|also|including) (?:if|where|when|for)|regardless|irrespective|whether or not)\b",
+        text,
+        re.IGNORECASE,
+    )
     return said is not None
 
 
 def scope(text: str, cited: Cited) -> str:
     """ "all" or "always" that the text does not say, or the narrower description of whom a rule binds left out."""
-    if lex.universals(text) and not lex.universals(cited.text) and not re.search(r"\beach|any\b", cited.text, re.I):
+    if lex.universals(text) and not lex.universals(cited.text) and not _generic(text, cited):
         return "it claims for all cases what the text cited does not"
     unit = next(iter(cited.near(text)), None)
     if unit is None:
@@ -134,9 +184,57 @@ def scope(text: str, cited: Cited) -> str:
     if narrowed:
         tail = _subject(source)[narrowed.end() :]
         own = lex.content(tail)
-        if own and lex.share(own, words) < _HELD:
+        told = set(re.findall(r"\d+", tail))
+        if own and lex.share(own, words) < _HELD and not (told and told <= set(re.findall(r"\d+", text))):
             return f"the text cited speaks only of those {(narrowed[0] + tail).strip()!r}"
     return ""
+
+
+_ALL = re.compile(r"\b(?:all|every)\s((?:[\w-]+\s?){1,3})", re.IGNORECASE)
+_SOME = re.compile(r"\b(?:at least|one of|some|certain|several|only)\b", re.IGNORECASE)
+_AFTER = re.compile(
+    r"\s(?:that|which|who|whose|with|without|below|above|under|\w+(?:ed|ing))\b\s?"
+    r"([^,.;]*?)(?=\s(?:must|shall|may|is|are|has|have)\b|[,.;]|\Z)"
+)
+
+
+_FOR = re.compile(r"\b(?:for|to)\s(\w+s)\s(?:that|who|which)\s([^,.;]*)", re.IGNORECASE)
+
+
+def described(text: str, cited: Cited) -> str:
+    """A rule for those described, said of all of them: "for groups that were fined" made "for groups"."""
+    words = frozenset(lex.content(text))
+    for unit in cited.near(text)[:1]:
+        for match in _FOR.finditer(normalise(unit.text)):
+            own = lex.content(match[2])
+            plain = re.search(rf"\b(?:for|to)\s{re.escape(match[1])}\b", text, re.IGNORECASE)
+            if plain and own and lex.share(own, words) < _HELD:
+                return f"the text cited speaks only of {match[1] + ' that ' + match[2]!r}"
+    return ""
+
+
+def _generic(text: str, cited: Cited) -> bool:
+    """Whether "all" or "every" only makes a general rule explicit: "emails must" as "every email must"."""
+    found = _ALL.search(text)
+    if not found:
+        return re.search(r"\b(?:each|any)\b", cited.text, re.IGNORECASE) is not None
+    nouns = lex.content(found[1])
+    words = frozenset(lex.content(text))
+    for unit in cited.near(text)[:1]:
+        source = normalise(unit.text)
+        for match in re.finditer(r"[\w-]+", source):
+            if nouns and lex.meaning(match[0]) in nouns:
+                after = _AFTER.match(source, match.end())
+                tail = after and (lex.content(after[0].split()[0]) + lex.content(after[1]))
+                if tail and lex.share(tail, words) < 0.67:
+                    return False
+        start = _subject(source) or source
+        return (
+            not _SOME.search(start)
+            and lex.share(nouns, frozenset(lex.content(source))) >= 0.5
+            and not re.match(r"\W*(?:if|where|when)\b", source, re.I)
+        )
+    return False
 
 
 def _subject(text: str) -> str:

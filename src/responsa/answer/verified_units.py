@@ -19,7 +19,7 @@ class Unit:
     @property
     def meanings(self) -> frozenset[str]:
         """The meanings of its words."""
-        return frozenset(lex.content(self.text))
+        return frozenset(lex.content(self.text)) | lex.labels(self.text)
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,14 @@ class Cited:
         return frozenset(lex.content(self.text + "\n" + self.around))
 
     def near(self, text: str, slack: float = 0.0) -> list[Unit]:
-        """The units that hold most of a text's words, the best first, and those that hold ``slack`` less."""
-        words = lex.content(text)
-        held = [(lex.share(words, unit.meanings), unit) for unit in self.units]
+        """The units that hold most of a text's words, the best first, and those that hold ``slack`` less. Of units
+        that hold as much, that is nearer whose words fewer others have."""
+        words = {*lex.content(text), *lex.labels(text)}
+        held = [(len(words & unit.meanings) / len(words) if words else 1.0, unit) for unit in self.units]
         best = max((each for each, _ in held), default=0.0)
-        return [unit for each, unit in sorted(held, key=lambda item: -item[0]) if each >= best - slack - 1e-9]
+        near = [(each, unit) for each, unit in held if each >= best - slack - 1e-9]
+        return [unit for _, unit in sorted(near, key=lambda item: (-item[0], -self._own(words, item[1])))]
+
+    def _own(self, words: set[str], unit: Unit) -> float:
+        """The weight of the words that a unit holds: less for those that others hold too."""
+        return sum(1 / sum(word in each.meanings for each in self.units) for word in words & unit.meanings)

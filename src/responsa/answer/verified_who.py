@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from responsa.answer import verified_words as lex
+from responsa.answer.verified_figures import figures_of
 from responsa.answer.verified_units import Cited, Unit
 from responsa.corpus.references import parse
 from responsa.text import normalise
@@ -15,7 +17,12 @@ GENERIC = frozenset(["firm", "bank", "institution", "entity", "company", "undert
 
 def addressee(text: str, cited: Cited) -> str:
     """Somebody made to act, or to be acted upon, whom the text does not name there."""
-    strangers = [word for word in lex.content(text) if word in lex.actors() and word not in cited.meanings]
+    known = {word[:5] for word in lex.tokens(cited.text + cited.around)}
+    strangers = [
+        word
+        for word in lex.content(text)
+        if word in lex.actors() and word not in cited.meanings and word[:5] not in known
+    ]
     if strangers and not (set(strangers) <= GENERIC and _nobody(cited)):
         return f"{strangers[0]!r} is not named in the text cited"
     for modal in lex.modals(text):
@@ -23,13 +30,19 @@ def addressee(text: str, cited: Cited) -> str:
         theirs = [(source, other) for source, other in _same(text, modal, cited, 0.1)]
         if modal.passive:
             mine = subject(text, modal)
-            others = [told for source, other in theirs if other.passive and (told := subject(source, other))]
+            others = [
+                named
+                for source, other in theirs
+                if other.passive and (named := _listed(source, subject(source, other)))
+            ]
             full = {word for source, other in theirs for word in lex.content(source[: other.start])}
-            if mine and others and set(mine) - full and all(set(told) - set(lex.content(text)) for told in others):
+            if mine and others and set(mine) - full and all(set(each) - set(lex.content(text)) for each in others):
                 return f"the text cited says this of {' '.join(others[0])!r}, not of {' '.join(mine)!r}"
         if not who:
             continue
-        told = [doer for source, other in theirs if (doer := agent(source, other))]
+        if not modal.passive and any(_swapped(text, modal, source, other) for source, other in theirs):
+            return f"in the text cited {' '.join(who)!r} is acted upon"
+        told = [doer for source, other in theirs if (doer := _listed(source, agent(source, other)))]
         said = set(lex.content(text))
         if told and all((_differ(who, doer) and set(doer) - said) or not set(who) & set(doer) for doer in told):
             return f"in the text cited {' '.join(told[0])!r} acts, not {' '.join(who)!r}"
@@ -39,6 +52,20 @@ def addressee(text: str, cited: Cited) -> str:
         if told and new:
             return f"{new[0]!r} is not named in the text cited"
     return ""
+
+
+def _listed(source: str, doer: tuple[str, ...]) -> tuple[str, ...]:
+    """With what an item names: "the following persons may: (a) notaries"."""
+    return doer + lex.content(source.split(":", 1)[1])[:4] if doer and ":" in source else doer
+
+
+def _swapped(text: str, modal: lex.Modal, source: str, other: lex.Modal) -> bool:
+    """Whether whoever acts differs by a word from whoever acts there, and that word is of what is acted upon there."""
+    if other.passive:
+        return False
+    who, doer = set(subject(text, modal)), set(subject(source, other))
+    extra = who - set(lex.content(source[: other.start]))
+    return bool(extra and doer - who and extra & set(lex.content(source[other.end :])))
 
 
 def _nobody(cited: Cited) -> bool:
@@ -63,9 +90,9 @@ def _differ(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _acted_upon(who: Sequence[str], modal: lex.Modal, source: str, other: lex.Modal) -> bool:
-    if other.passive or modal.passive or agent(source, other):
+    if modal.passive or agent(source, other):
         return False
-    doer = set(who) & lex.actors()
+    doer = set(who) if other.passive else set(who) & lex.actors()
     return bool(doer & set(lex.content(source[other.end :])) and not doer & set(lex.content(source[: other.start])))
 
 
@@ -89,7 +116,7 @@ def crossed(text: str, cited: Cited) -> str:
     return ""
 
 
-_COORDINATED = re.compile(r"\b(?:and|or|but|while|whereas|if|where|when|unless|except)\b|[,;:]")
+_COORDINATED = re.compile(r"\b(?:and|or|but|while|whereas)\b|[;:]")
 _BACK = re.compile(
     r"\W*(?:it|they|he|she|this|these|such|the|where|in (?:this|that|such)|those|its|their|doing)\b", re.I
 )
@@ -99,24 +126,31 @@ def mixed(text: str, cited: Cited) -> str:
     """One statement put together from two rules that stand side by side."""
     if len(cited.units) < 2:
         return ""
+    held = [unit.meanings | lex.labels(unit.text) | _named(unit.text) for unit in cited.units]
     for piece in _COORDINATED.split(text):
-        words = set(lex.content(piece)) - lex.actors()
+        words = (set(lex.content(piece)) | lex.labels(piece) | _named(piece)) - lex.actors()
         owners: dict[int, set[str]] = {}
         for word in words:
-            held = [place for place, unit in enumerate(cited.units) if word in unit.meanings]
-            if len(held) == 1:
-                owners.setdefault(held[0], set()).add(word)
-        for one in owners:
-            for two in owners:
-                if one < two and _side_by_side(cited.units[one], cited.units[two]):
-                    first, second = sorted(owners[one])[0], sorted(owners[two])[0]
-                    return f"{first!r} and {second!r} belong to different rules of the text cited"
+            of = [place for place, own in enumerate(held) if word in own]
+            if len(of) == 1:
+                owners.setdefault(of[0], set()).add(word)
+        for one, two in itertools.combinations(sorted(owners), 2):
+            if _side_by_side(cited.units[one], cited.units[two]):
+                first, second = min(owners[one]), min(owners[two])
+                return f"{first!r} and {second!r} belong to different rules of the text cited"
     return ""
+
+
+def _named(text: str) -> set[str]:
+    """The figures of a text."""
+    return {figure for _, figure in figures_of(text)}
 
 
 def _side_by_side(one: Unit, two: Unit) -> bool:
     """Whether two sentences are of one pattern, neither going on from the other."""
-    if _BACK.match(one.text) or _BACK.match(two.text) or one.passage_id != two.passage_id:
+    if _BACK.match(two.text) or (_BACK.match(one.text) and one.passage_id == two.passage_id):
+        return False
+    if re.search(r"\b(?:them|these)\b|\b(?:it|this)\W*\Z", two.text):
         return False
     first, second = lex.content(one.text), lex.content(two.text)
     if set(second[:2]) <= set(first[-4:]) or set(first[:2]) <= set(second[-4:]):
@@ -142,7 +176,9 @@ def roles(text: str, cited: Cited) -> str:
 
 
 _PRONOUN = re.compile(r"\b(?:it|they|he|she|this|these|that|such)\s*\Z", re.IGNORECASE)
-_HEAD = re.compile(r"\b(?:that|which|who|whose|with|of|from|for|in|to|under|below|above|intending|wishing|holding)\b")
+_HEAD = re.compile(
+    r"\b(?:that|which|who|whose|with|of|from|for|in|to|under|below|above|intending|wishing|holding)\b|\b\w+ed(?=\s(?:in|by|under|to|for|on|before|after|with|at)\b)"
+)
 
 
 def agent(text: str, modal: lex.Modal) -> tuple[str, ...]:
@@ -150,7 +186,7 @@ def agent(text: str, modal: lex.Modal) -> tuple[str, ...]:
     if not modal.passive:
         return subject(text, modal)
     found = re.search(
-        r"\bby (?:an? |the |its |their |each |any )?([a-z][a-z -]{2,60})", text[modal.end :], re.IGNORECASE
+        r"\bby (?:an? |the |its |their |each |any )?([a-z][a-z' -]{2,60})", text[modal.end :], re.IGNORECASE
     )
     return lex.content(_HEAD.split(found[1], maxsplit=1)[0])[:3] if found else ()
 
@@ -159,6 +195,9 @@ def subject(text: str, modal: lex.Modal) -> tuple[str, ...]:
     """The meanings of the words before a modal verb, up to what describes them further."""
     start, _ = lex.clause_at(text, modal.start)
     before = text[start : modal.start]
+    earlier = [other for other in lex.modals(text) if other.start < modal.start]
+    if earlier and re.search(r"\b(?:and|or)(?:,[^,]*,)?\s*\Z", before):
+        return subject(text, earlier[-1])
     if not re.search(r"\w+ and \w+\s*\Z", before):
         before = re.split(r"\b(?:and|or|but)\b", before)[-1]
     if _PRONOUN.search(before) or not before.strip():

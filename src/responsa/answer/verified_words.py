@@ -55,14 +55,14 @@ must shall
 """
 _SAME_ACTORS = """
 client customer
+holder shareholder
 bank institution
 firm company undertaking entity
 supervisor regulator authority
 adviser advisor
 chair chairman chairperson
 """
-_STOP = frozenset(
-    """
+_STOP_WORDS = """
 a an the this that these those its their his her it they them he she of to in on at by for from with into onto upon as
 and or but nor than then so such other own same both either neither each any all every some no not only also still yet
 is are was were be been being am do does did has have had having will would shall must may can could should might need
@@ -74,47 +74,58 @@ permitted allowed prohibited forbidden mandatory compulsory possible necessary
 maximum minimum following take place carry out make made making period time place order
 two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
 twenty thirty forty fifty sixty seventy eighty ninety hundred
-way case cases accordingly via just solely one ones else however prior latest longer
-""".split()
-)
+way case cases accordingly via just solely one ones else longer however prior latest
+"""
+_STOP = frozenset(_STOP_WORDS.split())
 _UNIVERSAL = re.compile(
-    r"\b(?:(?<!at )all|every|always|everyone|everybody|whenever|in (?:all|any|every) (?:cases?|circumstances)|"
-    r"regardless|without exception)\b",
+    r"\b(?:(?<!at )all|every(?! (?:\w+ )?(?:day|week|month|quarter|year|days|weeks|months|years)\b)|always|everyone|"
+    r"everybody|whenever|in (?:all|any|every) (?:cases?|circumstances)|regardless|without exception)\b",
     re.IGNORECASE,
 )
-ACTORS = frozenset(
-    """
-accountant actuary administrator adviser advisor agency agent applicant auditor authority bank beneficiary board borrower
-broker buyer client commission company consumer contractor council court creditor custodian customer debtor depositary
+_ACTORS_WORDS = """
+accountant actuary administrator adviser advisor agency agent applicant auditor authority bank beneficiary board
+borrower broker buyer client commission company consumer contractor council court creditor custodian customer debtor depositary
 depositor director distributor eba ecb eiopa employee employer esma exchange executive firm fund government guarantor
 holder institution insured insurer intermediary investor issuer lender liquidator manager member minister ministry
 officer operator originator owner parliament partner policyholder president provider registrar regulator
 representative secretary seller servicer shareholder sponsor staff supervisor trader trustee tribunal undertaking
 underwriter user venue chair chairman chairperson committee nominee participant delegate licensee claimant assessor
 valuer expert body transferee transferor carrier firm entity institution
-""".split()
-)
-CALENDAR = frozenset(
-    """
+"""
+ACTORS = frozenset(_ACTORS_WORDS.split())
+_CALENDAR_WORDS = """
 january february march april june july august september october november december monday tuesday wednesday thursday
 friday saturday sunday noon midnight
-""".split()
-)
+"""
+CALENDAR = frozenset(_CALENDAR_WORDS.split())
 
 _TOKEN = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*")
 _CLAUSE = re.compile(r"[;:]|,(?!\d)|\b(?:but|while|whereas)\b|—|\s-\s")
 _FORCES: tuple[tuple[str, str], ...] = (
-    ("need not", r"need(?:s)? not|(?:does|do|did|is|are|shall|will) not (?:be )?(?:need|have|required?|obliged)(?: to)?|"
-     r"(?:is|are|be) exempt(?:ed)? from|no (?:such )?(?:\w+ ){1,4}?(?:is|are|shall be) (?:needed|required|necessary)|no longer (?:has|have|needs?) to|not necessary|not mandatory|may choose whether to"),
-    ("must not", r"(?:must|shall|may|can|could) (?:in no (?:case|event)|never|neither|not)|cannot|"
-     r"(?:is|are|be) (?:prohibited|forbidden|banned|not (?:permitted|allowed|entitled|authorised))(?: from| to)?|"
-     r"(?:nobody|no one|none|no \w+) (?:may|shall|can|must)"),
+    (
+        "need not",
+        r"need(?:s)? not|(?:does|do|did|is|are|shall|will) not (?:be )?(?:need|have|required?|obliged)(?: to)?|"
+        r"(?:is|are|be) exempt(?:ed)? from|no (?:such )?(?:\w+ ){1,4}?(?:is|are|shall be) (?:needed|required|necessary)|"
+        r"no longer (?:has|have|needs?) to|not necessary|not mandatory|may choose whether to",
+    ),
+    (
+        "must not",
+        r"(?:must|shall|may|can|could) (?:in no (?:case|event)|never|neither|not)|cannot|"
+        r"(?:is|are|be) (?:prohibited|forbidden|banned|not (?:permitted|allowed|entitled|authorised))(?: from| to)?|"
+        r"(?:nobody|no one|none) (?:may|shall|can|must)",
+    ),
     ("should", r"should(?: not)?|(?:is|are) (?:expected|encouraged|invited|advised|recommended) to"),
-    ("must", r"must|shall|(?:is|are|be) (?:required|obliged|bound|obligated) to|ha(?:s|ve) to|needs? to|"
-     r"(?:is|are) (?:mandatory|compulsory|to be)|has to be"),
-    ("may", r"may|can(?!not)|could|might|(?:is|are|be) (?:permitted|allowed|entitled|authorised|authorized|empowered|"
-     r"free) to|(?:is|are) (?:permitted|allowed|possible)"),
-)  # fmt: skip
+    (
+        "must",
+        r"must|shall|(?:is|are|be) (?:required|obliged|bound|obligated) to|ha(?:s|ve) to|needs? to|"
+        r"(?:is|are) (?:mandatory|compulsory|to be)|has to be",
+    ),
+    (
+        "may",
+        r"may|can(?!not)|could|might|(?:is|are|be) (?:permitted|allowed|entitled|authorised|authorized|empowered|"
+        r"free) to|(?:is|are) (?:permitted|allowed|possible)",
+    ),
+)
 _FORCE = re.compile(
     "|".join(f"(?P<{name.replace(' ', '_')}>\\b(?:{words})(?!\\w))" for name, words in _FORCES), re.IGNORECASE
 )
@@ -124,11 +135,16 @@ _AFTER = re.compile(
     r"(?P<verb>[a-z]+)",
     re.IGNORECASE,
 )
-_BE = re.compile(r"\s*(?:not |also |only |then |always |first )*be(?:en)?\s+(?:[a-z]+ly )*[a-z]+(?:ed|en|t|ne|d|de|ld|wn|id)\b", re.IGNORECASE)  # fmt: skip
+_BE = re.compile(
+    r"\s*(?:not |also |only |then |always |first )*be(?:en)?\s+(?:[a-z]+ly )*"
+    r"[a-z]+(?:ed|en|t|ne|d|de|ld|wn|id)\b",
+    re.IGNORECASE,
+)
+_NOBODY = re.compile(r"\W*(?:no\b(?! (?:more|less|later|fewer|longer) than)|nobody|neither|none)\b")
 NEGATION = re.compile(r"\b(?:not|no|never|nobody|none|neither|nor|cannot|without|non)\b|n't\b", re.IGNORECASE)
 LIMIT = re.compile(
-    r"\b(?:unless|except(?:ion|ions|ing)?|only|solely|other than|save|exempt\w*|prohibit\w*|forbid\w*|exclud\w*|outside|"
-    r"provided that|subject to|free|apart from|un\w{5,}|void)\b",
+    r"\b(?:unless|except(?:ion|ions|ing)?|only|solely|other than|save|exempt\w*|prohibit\w*|forbid\w*|exclud\w*|"
+    r"outside|provided that|subject to|free|apart from|un\w{5,}|void)\b",
     re.IGNORECASE,
 )
 
@@ -202,6 +218,15 @@ def content(text: str) -> tuple[str, ...]:
     )
 
 
+_LABEL = re.compile(r"(?<!^)\b(?:[B-HJ-Z]|A(?= [a-z]+)|\d+)\b")
+
+
+@lru_cache(maxsize=4096)
+def labels(text: str) -> frozenset[str]:
+    """Single letters and numbers, which name categories and sections."""
+    return frozenset(_LABEL.findall(text))
+
+
 def share(part: tuple[str, ...], whole: frozenset[str]) -> float:
     """The share of the distinct words of a part that a text holds; 1 for a part without a word."""
     distinct = set(part)
@@ -233,20 +258,18 @@ def modals(text: str) -> tuple[Modal, ...]:
 
 def _modals(text: str) -> Iterator[Modal]:
     for match in _FORCE.finditer(text):
-        if match.start() == 0 and match[0].lower() == "should":
-            continue  # "Should it fail, ..."
+        if (match.start() == 0 and match[0] == "Should") or (match[0] == "May" and match.start()):
+            continue  # "Should it fail, ..."; the month
         force = str(match.lastgroup).replace("_", " ")
         after = _AFTER.match(text, match.end())
         verb = meaning(after["verb"]) if after else ""
         start, end = clause_at(text, match.start())
         inside = text[start:end].lower()
         only = re.search(r"\b(?:only|solely)\b", inside) is not None
-        if force == "may" and re.search(r"\bno (?:more|longer|other)?\b|\bnobody\b|\bneither\b", text[start : match.start()].lower()) and not re.search(r"\bno more than|no less than|no later than", inside):  # fmt: skip
-            force = "must not"
-        if force == "must" and re.search(r"\b(?:no|nobody|neither)\b", text[start : match.start()].lower()):
-            force = "need not" if re.search(r"ha(?:s|ve) to|required|need", match[0].lower()) else "must not"
-        if force == "must" and only and re.match(r"need|has to|have to", match[0].lower()):
-            only = True
+        before = text[start : match.start()].lower()
+        if _NOBODY.match(before) and force in ("may", "must"):
+            waived = re.match(r"ha|is|are|need", match[0].lower())
+            force = "need not" if force == "must" and waived else "must not"
         yield Modal(
             force,  # type: ignore[arg-type]
             *match.span(),

@@ -10,6 +10,7 @@ import typer
 
 from responsa.cli import (
     asking,
+    assessing,
     bases,
     chunking,
     datasets,
@@ -75,6 +76,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     asking.ask,
     asking.run,
     asking.answer,
+    assessing.assess,
     tuning.index,
     tuning.tune,
     chunking.chunk_search,

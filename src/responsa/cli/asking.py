@@ -192,8 +192,8 @@ def answer(
     """Answer every question of a file and write the answers in the RIRAG submission format.
 
     Questions that the library does not answer have an empty answer; so have those that failed, with the reason under
-    Failed, and the exit status is 1. The same command again asks a language model only what it has not answered yet: its
-    replies are kept on this machine.
+    Failed, and the exit status is 1. The same command again asks a language model only what it has not answered yet:
+    its replies are kept on this machine.
     """
     from responsa import questions as files
     from responsa.corpus.library import Library

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from responsa.cli import answer_experiments as written
+from responsa.cli.judging import EMBEDDED, RULES, NliOption, ObligationsOption
 from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, progress, say, table
+from responsa.cli.planned import DryRunOption
 from responsa.cli.scoring import GradedOption
+from responsa.errors import InputError
 
 if TYPE_CHECKING:
+    from responsa.corpus.library import Library
+    from responsa.corpus.view import Corpus
     from responsa.evaluate.ranking import Measure
+    from responsa.experiment.answer_table import AnswerTable
+    from responsa.experiment.table import Table
 
 experiment = typer.Typer(help="Reproduce published tables, and compare recipes.", no_args_is_help=True)
 
@@ -27,31 +37,56 @@ def experiments() -> None:
     """Reproduce published tables, and compare recipes."""
 
 
+QuestionsOption = Annotated[
+    list[Path] | None,
+    typer.Option("--questions", metavar="FILE", help="Questions; may be given several times. Else the table's."),
+]
+GoldOption = Annotated[
+    list[Path] | None,
+    typer.Option("--gold", metavar="FILE", help="Their gold, where the question files do not hold it."),
+]
+FoldsOption = Annotated[
+    Path | None,
+    typer.Option("--folds", metavar="FILE", help="JSON list of {test, train} ids; {fold} in recipes is its number."),
+]
+PassagesOption = Annotated[
+    list[int] | None,
+    typer.Option(
+        "-k",
+        "--k",
+        min=1,
+        help="How many passages for each question; else the table's, or 100. An answer is written from that many at "
+        "most; a row for each where it is repeated.",
+    ),
+]
+MeasuresOption = Annotated[
+    str, typer.Option("--measures", metavar="NAMES", help="Instead of the table's: recall@10,MAP@10,nDCG@10,MRR.")
+]
+
+
 @experiment.command("run")
 def run(
     context: typer.Context,
     names: Names,
-    questions: Annotated[
-        list[Path], typer.Option("--questions", metavar="FILE", help="Questions; may be given several times.")
-    ],
-    gold: Annotated[
-        list[Path] | None,
-        typer.Option("--gold", metavar="FILE", help="Their gold, where the question files do not hold it."),
-    ] = None,
-    folds: Annotated[
-        Path | None,
-        typer.Option(
-            "--folds", metavar="FILE", help="JSON list of {test, train} ids; {fold} in recipes is its number."
-        ),
-    ] = None,
+    questions: QuestionsOption = None,
+    gold: GoldOption = None,
+    folds: FoldsOption = None,
     out: OutOption = OUT,
-    k: Annotated[
-        int | None, typer.Option("-k", min=1, help="How many passages for each question; else the table's, or 100.")
-    ] = None,
-    measures: Annotated[
-        str, typer.Option("--measures", metavar="NAMES", help="Instead of the table's: recall@10,MAP@10,nDCG@10,MRR.")
-    ] = "",
+    k: PassagesOption = None,
+    measures: MeasuresOption = "",
     graded: GradedOption = False,
+    model: written.ModelsOption = None,
+    score: written.ScoreOption = "",
+    references: written.ReferencesOption = None,
+    judge: written.JudgeOption = None,
+    topic: written.TopicOption = "",
+    protocol: written.ProtocolOption = "",
+    nli: NliOption = EMBEDDED,
+    coverage: written.CoverageOption = "",
+    obligations: ObligationsOption = RULES,
+    threads: written.ThreadsOption = 8,
+    dry_run: DryRunOption = False,
+    retry: written.RetryOption = False,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap and the paired test.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is there.")] = False,
     json: JsonOption = False,
@@ -59,30 +94,75 @@ def run(
     """Run the rows of tables, or recipes, on the same questions; score and compare them.
 
     What has been computed is kept and, where nothing has changed, not computed again. Rows that need a model or a key
-    that is not here are not run.
+    that is not here are not run. Recipes that write answers are compared by their answers, others by what they find.
     """
     from responsa.corpus.library import Library
-    from responsa.experiment import data as files
-    from responsa.experiment import run as experiments
-    from responsa.experiment.runs import Runs
+    from responsa.experiment import answer_table
     from responsa.experiment.table import gather
 
-    tables = gather(names, _measures(measures))
-    found: list[Any] = []
-    with Library.open(context.obj) as library, progress("Searching") as bar:
+    answered, others = answer_table.gather(names, written.chosen(score))
+    tables = gather(others, _measures(measures)) if others else ()
+    if tables and dry_run:
+        raise InputError(f"--dry-run: nothing of {tables[0].name} is written by a language model; name answers alone")
+    options = written.Options(
+        out, questions or (), references or (), model or (), k or (), judge or (), topic, protocol, nli, coverage,
+        obligations, threads, fresh, retry, seed,
+    )  # fmt: skip
+    with Library.open(context.obj) as library, progress("Working") as bar:
         corpus = library.corpus()
-        data = files.read(questions, gold or (), folds, corpus, note, graded)
-        for each in tables:
-            runs = Runs(out / "runs", library, corpus, data, k or each.k, fresh, bar, {} if each.sweep else None)
-            found.append(experiments.run(each, runs, seed, note))
+        given = _Given(questions or (), gold or (), folds, graded, k or (), out, fresh, seed)
+        found = _searched(tables, given, library, corpus, bar) if tables else []
+        work = written.dry_run if dry_run else written.run
+        found += work(answered, options, library, corpus, bar)
     if json:
         print_json({"tables": found})
+    elif dry_run:
+        written.print_plan(found)
     else:
         for results in found:
             _print(results)
-        note(f"written to {', '.join(str(out / each.name) for each in tables)}")
-    if any(row["state"] == "failed" for results in found for row in results["rows"]):
+        note(f"written to {', '.join(str(out / results['table']['name']) for results in found)}")
+    if any(row.get("state") == "failed" or row.get("failed") for results in found for row in results["rows"]):
         raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What the command was given for retrieval."""
+
+    questions: Sequence[Path]
+    gold: Sequence[Path]
+    folds: Path | None
+    graded: bool
+    ks: Sequence[int]
+    out: Path
+    fresh: bool
+    seed: int
+
+
+def _searched(
+    tables: Sequence[Table], given: _Given, library: Library, corpus: Corpus, bar: Callable[[int, int, str], None]
+) -> list[Any]:
+    """The results of tables of retrieval."""
+    from responsa.experiment import data as files
+    from responsa.experiment import run as experiments
+    from responsa.experiment.runs import Runs
+
+    if not given.questions:
+        raise InputError("no questions; name their file with --questions FILE")
+    if len(given.ks) > 1:
+        raise InputError("-k is given several times; rankings are made once, for the largest")
+    data = files.read(given.questions, given.gold, given.folds, corpus, note, given.graded)
+    k = next(iter(given.ks), None)
+    return [
+        experiments.run(
+            each,
+            Runs(given.out / "runs", library, corpus, data, k or each.k, given.fresh, bar, {} if each.sweep else None),
+            given.seed,
+            note,
+        )
+        for each in tables
+    ]
 
 
 @experiment.command("check")
@@ -94,11 +174,15 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """Say of each row whether it can be run on this machine, and what is missing. Nothing is downloaded."""
+    from responsa.experiment import answer_run, answer_table
     from responsa.experiment.run import check as checked
     from responsa.experiment.table import gather, shipped
 
-    tables = gather(names or shipped())
-    found: dict[str, list[Any]] = {each.name: [*checked(each)] for each in tables}
+    answered, others = answer_table.gather(names or [*shipped(), *answer_table.shipped()])
+    searched = gather(others) if others else ()
+    tables: list[Table | AnswerTable] = [*searched, *answered]
+    found: dict[str, list[Any]] = {each.name: [*checked(each)] for each in searched}
+    found |= {each.name: [*answer_run.check(each)] for each in answered}
     if json:
         print_json({"tables": [{"name": name, "rows": rows} for name, rows in found.items()]})
         return
@@ -136,18 +220,21 @@ def _measures(names: str) -> tuple[Measure, ...]:
 
 
 def _print(results: dict[str, Any]) -> None:
-    from responsa.experiment import report
+    from responsa.experiment import answer_report, report
 
     head = results["table"]
     say(head["title"] + (f" ({head['source']})" if head["source"] else ""))
-    for group in report.groups(results):
-        header, *lines = report.cells(results, group)
-        listing = table(*header, right=tuple(header[1:]))
-        for line in lines:
-            add_row(listing, *line)
-        say(report.heading(results, group))
-        print_table(listing)
-    for remark in report.remarks(results):
-        say(f"- {remark}")
+    if answer_report.is_of_answers(results):
+        written.print_results(results)
+    else:
+        for group in report.groups(results):
+            header, *lines = report.cells(results, group)
+            listing = table(*header, right=tuple(header[1:]))
+            for line in lines:
+                add_row(listing, *line)
+            say(report.heading(results, group))
+            print_table(listing)
+        for remark in report.remarks(results):
+            say(f"- {remark}")
     ran = sum(row["state"] == "done" for row in results["rows"])
     say(f"{plural(ran, 'row')} of {len(results['rows']):,} run here.")

@@ -67,7 +67,7 @@ def read(
     queries: dict[str, Query] = {}
     inquiries: list[Inquiry] = []
     for path in asked:
-        archive = _archive(path)
+        archive = archive_of(path)
         inquiries += archive
         for query in [item.query for item in archive] if archive else questions.read(path):
             if query.id in queries:
@@ -93,7 +93,7 @@ def read(
     )
 
 
-def _archive(path: Path) -> tuple[Inquiry, ...]:
+def archive_of(path: Path) -> tuple[Inquiry, ...]:
     """The inquiries of a JSONL file of the EBA archive, or in its form; empty for any other file."""
     if path.suffix.lower() != ".jsonl":
         return ()
@@ -110,7 +110,7 @@ def _archive(path: Path) -> tuple[Inquiry, ...]:
 
 
 def _gold(path: Path, corpus: Corpus, graded: bool) -> Sequence[Judgement]:
-    archive = _archive(path)
+    archive = archive_of(path)
     if archive:
         from responsa.learn import eba
 

@@ -27,12 +27,13 @@ def plots(results: Json) -> dict[str, str]:
     if not done:
         return {}
     if results["table"]["sweep"]:
-        return {f"sweep-{measure}.svg": _sweep(done, results, measure) for measure in results["table"]["measures"]}
+        sweep = results["table"]["sweep"]
+        return {f"sweep-{name}.svg": by_row(done, name, sweep, slanted=False) for name in results["table"]["measures"]}
     return {"recall-by-k.svg": _by_k(done, results["cuts"]), "recall-by-gold.svg": _by_gold(done, results)}
 
 
 def _by_k(rows: list[Json], cuts: list[int]) -> str:
-    with _axes("passages read (k)", "recall@k") as (figure, axes):
+    with drawing("passages read (k)", "recall@k") as (figure, axes):
         for place, row in enumerate(rows):
             means = [row["means"]["all"][f"recall@{k}"]["mean"] for k in cuts]
             line = "-" if place < _COLOURS else "--"
@@ -41,31 +42,34 @@ def _by_k(rows: list[Json], cuts: list[int]) -> str:
         axes.set_xticks(cuts, [str(k) for k in cuts])
         axes.minorticks_off()
         axes.legend(fontsize="small")
-    return _svg(figure)
+    return as_svg(figure)
 
 
 def _by_gold(rows: list[Json], results: Json) -> str:
     counts = [group for group in results["questions"] if is_count(group)]
-    with _axes("gold passages of the question", str(BY_GOLD)) as (figure, axes):
+    with drawing("gold passages of the question", str(BY_GOLD)) as (figure, axes):
         for place, row in enumerate(rows):
             shift = (place - (len(rows) - 1) / 2) * 0.6 / len(rows)
             values = [row["means"][group][str(BY_GOLD)] for group in counts]
             _with_intervals(axes, [at + shift for at in range(len(counts))], values, row["label"], "o")
         axes.set_xticks(range(len(counts)), [f"{group}\n({results['questions'][group]:,})" for group in counts])
         axes.legend(fontsize="small")
-    return _svg(figure)
+    return as_svg(figure)
 
 
-def _sweep(rows: list[Json], results: Json, measure: str) -> str:
-    with _axes(results["table"]["sweep"], measure) as (figure, axes):
+def by_row(rows: list[Json], measure: str, what: str = "", slanted: bool = True) -> str:
+    """A measure of each row with its interval, published figures as crosses. MissingDependency without matplotlib."""
+    with drawing(what, measure) as (figure, axes):
         values = [row["means"]["all"][measure] for row in rows]
-        _with_intervals(axes, list(range(len(rows))), values, "here", "o-")
+        _with_intervals(axes, list(range(len(rows))), values, "here", "o" if slanted else "o-")
         printed = [(at, row["published"][measure]) for at, row in enumerate(rows) if measure in row["published"]]
         if printed:
             axes.plot(*zip(*printed, strict=True), "x", color="grey", label="published")
             axes.legend(fontsize="small")
         axes.set_xticks(range(len(rows)), [row["label"] for row in rows])
-    return _svg(figure)
+        for label in axes.get_xticklabels() if slanted else ():
+            label.set(rotation=30, horizontalalignment="right", fontsize="small")
+    return as_svg(figure)
 
 
 def _with_intervals(axes: Axes, at: list[float], values: list[Json], label: str, form: str) -> None:
@@ -76,7 +80,7 @@ def _with_intervals(axes: Axes, at: list[float], values: list[Json], label: str,
 
 
 @contextmanager
-def _axes(x: str, y: str) -> Iterator[tuple[Figure, Axes]]:
+def drawing(x: str, y: str) -> Iterator[tuple[Figure, Axes]]:
     """A figure of its own: nothing of pyplot, no window, no settings of the user's."""
     try:
         import matplotlib as mpl
@@ -93,7 +97,7 @@ def _axes(x: str, y: str) -> Iterator[tuple[Figure, Axes]]:
         yield figure, axes
 
 
-def _svg(figure: Figure) -> str:
+def as_svg(figure: Figure) -> str:
     """Without a date, and with ids that do not change from run to run."""
     import matplotlib as mpl
 

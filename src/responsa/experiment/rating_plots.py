@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from responsa.experiment.plots import _axes, _svg
+from responsa.experiment.plots import as_svg, drawing
 
 _RATINGS = (1, 2, 3, 4)
 _LIGHT = 0.5  # share of the largest count below which its figure is written in black
@@ -15,7 +15,7 @@ def confusion(matrix: Sequence[Sequence[int]], first: str, second: str) -> str:
 
     MissingDependency without matplotlib.
     """
-    with _axes(second, first) as (figure, axes):
+    with drawing(second, first) as (figure, axes):
         axes.grid(visible=False)
         axes.imshow(matrix, cmap="Blues", origin="lower", vmin=0)
         most = max(max(row) for row in matrix)
@@ -25,16 +25,16 @@ def confusion(matrix: Sequence[Sequence[int]], first: str, second: str) -> str:
                 axes.text(column, row, str(count), ha="center", va="center", color=colour)
         axes.set_xticks(range(len(matrix)), [str(rating) for rating in _RATINGS])
         axes.set_yticks(range(len(matrix)), [str(rating) for rating in _RATINGS])
-    return _svg(figure)
+    return as_svg(figure)
 
 
 def counts(approaches: Mapping[str, Sequence[int]]) -> str:
     """How many answers of each approach were rated 1 to 4, side by side. MissingDependency without matplotlib."""
-    with _axes("rating", "answers") as (figure, axes):
+    with drawing("rating", "answers") as (figure, axes):
         width = 0.8 / max(1, len(approaches))
         for place, (name, counted) in enumerate(approaches.items()):
             shift = (place - (len(approaches) - 1) / 2) * width
             axes.bar([rating + shift for rating in _RATINGS], counted, width, label=name or "answers")
         axes.set_xticks(_RATINGS)
         axes.legend(fontsize="small")
-    return _svg(figure)
+    return as_svg(figure)

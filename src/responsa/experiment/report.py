@@ -30,19 +30,27 @@ def cells(results: Json, group: str) -> list[list[str]]:
     """The table of a group, its header first. Published figures stand in the table of all questions alone."""
     measures = results["table"]["measures"]
     printed = [m for m in measures if group == "all" and any(m in row["published"] for row in results["rows"])]
-    compared = any("differences" in row for row in results["rows"])
+    differing = [row["differences"][group] for row in results["rows"] if "differences" in row]
+    compared = [measure for measure in measures if any(measure in each for each in differing)]
     header = [results["table"]["sweep"] or "row"]
     for measure in measures:
         header += [f"{measure}, published"] if measure in printed else []
-        header += [f"{measure}, here"] + ([f"{measure}, difference"] if compared else [])
+        header += [f"{measure}, here"] + ([f"{measure}, difference"] if measure in compared else [])
     lines = [header]
     for row in results["rows"]:
         line = [row["label"]]
         for measure in measures:
-            line += [_printed(row, measure, results["table"]["decimals"])] if measure in printed else []
-            line += [_here(row, group, measure)] + ([_difference(row, group, measure)] if compared else [])
+            told, ours = _decimals(results["table"]["decimals"], measure)
+            line += [_printed(row, measure, told)] if measure in printed else []
+            line += [_here(row, group, measure, ours)]
+            line += [_difference(row, group, measure, ours)] if measure in compared else []
         lines.append(line)
     return lines
+
+
+def _decimals(given: int | Mapping[str, int], measure: str) -> tuple[int, int]:
+    """Decimals of the published figure and of our interval, whose mean has one more."""
+    return (given, 3) if isinstance(given, int) else (given[measure], given[measure])
 
 
 def remarks(results: Json) -> list[str]:
@@ -78,12 +86,13 @@ def markdown(results: Json, plots: list[str]) -> str:
     for group in groups(results):
         header, *lines = cells(results, group)
         text += f"## {heading(results, group)}\n\n"
-        text += _line(header) + _line(["---"] + ["--:"] * (len(header) - 1)) + "".join(map(_line, lines)) + "\n"
+        text += as_line(header) + as_line(["---"] + ["--:"] * (len(header) - 1)) + "".join(map(as_line, lines)) + "\n"
     text += "".join(f"- {remark}\n" for remark in remarks(results))
     return text + "".join(f"\n![{name.removesuffix('.svg')}]({name})\n" for name in plots)
 
 
-def _line(cells: list[str]) -> str:
+def as_line(cells: list[str]) -> str:
+    """A line of a table in Markdown."""
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |\n"
 
 
@@ -92,15 +101,19 @@ def _printed(row: Json, measure: str, decimals: int) -> str:
     return "" if figure is None else f"{figure:.{decimals}f}"
 
 
-def _here(row: Json, group: str, measure: str) -> str:
+def _here(row: Json, group: str, measure: str, decimals: int) -> str:
     if row["state"] != "done":
         return str(row["state"])
-    value = row["means"][group][measure]
-    return f"{value['mean']:.4f} [{value['low']:.3f} {value['high']:.3f}]"
+    value = row["means"][group].get(measure)
+    if value is None:
+        return "-"
+    if "low" not in value:  # a count, or what has no interval
+        return f"{value['mean']:,.{decimals}f}"
+    return f"{value['mean']:.{decimals + 1}f} [{value['low']:.{decimals}f} {value['high']:.{decimals}f}]"
 
 
-def _difference(row: Json, group: str, measure: str) -> str:
-    if "differences" not in row:
+def _difference(row: Json, group: str, measure: str, decimals: int) -> str:
+    value = row.get("differences", {}).get(group, {}).get(measure)
+    if value is None:
         return ""
-    value = row["differences"][group][measure]
-    return f"{value['mean']:+.4f} [{value['low']:+.3f} {value['high']:+.3f}]"
+    return f"{value['mean']:+.{decimals + 1}f} [{value['low']:+.{decimals}f} {value['high']:+.{decimals}f}]"

@@ -45,7 +45,7 @@ def run(table: Table, runs: Runs, seed: int, say: Callable[[str], None]) -> Json
     found = results(table, outcomes, runs.data, runs.k, seed)
     write_json(found, folder / RESULTS)
     write_json(_manifest(table, outcomes, runs, seed), folder / "manifest.json")
-    drawn = _draw(found, folder, say)
+    drawn = write_plots(lambda: plots.plots(found), folder, say)
     write_text(report.markdown(found, drawn), folder / "table.md")
     return found
 
@@ -89,10 +89,10 @@ def make_folder(folder: Path) -> None:
         raise StorageError(f"{folder}: cannot be made: {error.strerror}; name another folder with --out") from error
 
 
-def _draw(found: Json, folder: Path, say: Callable[[str], None]) -> list[str]:
+def write_plots(draw: Callable[[], dict[str, str]], folder: Path, say: Callable[[str], None]) -> list[str]:
     """The names of the plots written; those of an earlier run that are not drawn again are removed."""
     try:
-        drawn = plots.plots(found)
+        drawn = draw()
     except MissingDependency as error:
         say(f"no plots: {error}")
         drawn = {}

@@ -39,6 +39,9 @@ _THOUSANDS = re.compile(r"(?:1[,. ]?)?000\s")
 _PER = re.compile(r"(?:\bper\s|/\s?)([\w€]+)")
 _HEADS_UNITS = re.compile(r"\bunits?\b|\beinheit", re.IGNORECASE)
 _NUMBER_OF = re.compile(r"(?:no\.?|number|#|anzahl)(?: \([^()]*\)?)?", re.IGNORECASE)
+_CHANGE = re.compile(r"\+\s?/\s?[-–−]|\bchange|\bvarian|\bdelta\b|Δ|Veränderung", re.IGNORECASE)
+_NUMERIC = re.compile(r"\d|\bper\s?cent\b", re.IGNORECASE)
+_SAMPLE = 400_000  # characters in which the decimal mark is looked for
 _LONG_UNIT = 70  # characters at most of a cell that is a unit
 _LONG_HEAD = 40  # characters: a longer head is a text of its own
 _POINT = re.compile(r"(?<=\s)[>•▪·→✓](?=\s(?:[^\d\s]|(?:19|20)\d\d\s[a-z]))")
@@ -52,8 +55,11 @@ def figures(passages: Sequence[Passage], year: int, templates: Iterable[Template
     """
     templates = list(templates)
     told_apart = {line.passage_id for template in templates for line in template.lines} - {""}
+    rows = rows_of(passages)
+    decimal = decimal_mark("\n".join(row.text for row in rows)[:_SAMPLE])
+    shown = (row for row in rows if row.passage_id not in told_apart)
     return [
-        *(each for row in rows_of(passages) if row.passage_id not in told_apart for each in row_figures(row, year)),
+        *(each for row in shown for each in row_figures(row, year, decimal)),
         *(each for template in templates for each in kpi_figures(template, year)),
     ]
 
@@ -86,9 +92,8 @@ def kpi_figures(template: Template, year: int) -> Iterator[Figure]:
             yield replace(figure, value=share, unit="%", printed=share, printed_unit="%")
 
 
-def row_figures(row: Row, year: int) -> Iterator[Figure]:
-    """The figures of one row: of each of its cells, or of its text."""
-    decimal = decimal_mark(row.text)
+def row_figures(row: Row, year: int, decimal: Mark = ".") -> Iterator[Figure]:
+    """The figures of one row: of each of its cells, or of its text. ``decimal``: the mark of the document."""
     if row.kind in ("text", "heading", "caption"):
         yield from _prose(row.page, _SOFT.sub("", row.text), year, "", row.title, decimal)
         return
@@ -111,14 +116,10 @@ def row_figures(row: Row, year: int) -> Iterator[Figure]:
             continue
         name, factor, printed_unit = unit
         value = float(number.value)
-        said = told(
-            f"{label} | {heads} | ", len(label) + len(heads) + 6, len(label) + len(heads) + 6, year, heads, row.title
-        )
-        said = (
-            said
-            if not _unheaded(row, cell, decimal)
-            else said._replace(role="context" if said.role == "supports" else said.role)
-        )
+        words = f"{label} | {heads} | "
+        said = told(words, len(words), len(words), year, heads, row.title)
+        if said.role == "supports" and (_CHANGE.search(cell.head) or _unheaded(row, cell, decimal)):
+            said = said._replace(role="context")
         yield Figure(
             normalised(value, Unit(name, factor)), name, tidy(row.text)[:400], row.page,
             tidy(f"{row.title}: {label}")[:_METRIC],
@@ -138,6 +139,8 @@ def _unheaded(row: Row, cell: Cell, decimal: Mark) -> bool:
 def _prose(page: int, text: str, year: int, heads: str, title: str, decimal: Mark) -> Iterator[Figure]:
     for start, end in _sentences(text):
         sentence = text[start:end]
+        if not _NUMERIC.search(sentence):
+            continue
         found = list(measures(sentence, decimal))
         taken = [(each.start, each.end) for each in found]
         found += [

@@ -21,7 +21,7 @@ RowKind = Literal["table", "caption", "loose", "text", "heading"]
 _TABLE = re.compile(r"<caption>(?P<caption>[^<]*)</caption>|<tr>(?P<row>.*?)</tr>", re.DOTALL)
 _CELL = re.compile(r"<t(?P<kind>[dh])(?: colspan=\"(?P<span>\d{1,3})\")?>(?P<text>[^<]*)</t[dh]>")
 _DIGIT = re.compile(r"\d")
-YEAR = re.compile(r"(?<![\d.,/])(?:FY\s?|fiscal\s)?((?:19|20)\d\d)(?:\s?/\s?\d\d)?(?!\d|[.,]\d)", re.IGNORECASE)
+YEAR = re.compile(r"(?<![\d.,/])(?:FY\s?|fiscal\s)?((?:19|20)\d\d)(?:\s?/\s?\d\d)?(?!\d|[.,]\d|/\d)", re.IGNORECASE)
 _SHORT = 90  # characters at most of a passage that may be a cell
 _LONG_HEAD = 100  # characters: longer ones head nothing
 _BLOCK = 4  # rows apart at most of a loose row and the row that heads it

@@ -26,8 +26,8 @@ _KPIS: tuple[tuple[Kpi, re.Pattern[str]], ...] = (
     ("capex", re.compile(r"cap\s?-?ex\b|capital expenditures?|investitionsausgaben", re.IGNORECASE)),
     ("opex", re.compile(r"op\s?-?ex\b|operating expen(?:ses?|ditures?)|betriebsausgaben", re.IGNORECASE)),
 )
-_A1 = re.compile(r"\bA\.?\s?1\b")
-_A2 = re.compile(r"\bA\.?\s?2\b")
+_A1 = re.compile(r"\bA\s?\.?\s?1\b")
+_A2 = re.compile(r"\bA\s?\.?\s?2\b")
 _NOT = r"(?:not|non|nicht|but not)[\s-]+"
 _ALIGNED = re.compile(
     r"environmentally[\s-]+sustainable|taxonomy[\s-]+aligned|ökologisch nachhaltig|taxonomiekonform", re.IGNORECASE
@@ -59,6 +59,7 @@ _LEFT_OUT = re.compile(
     r"|\b(?P<what2>[^.;]{0,60}) (?:is|are|was|were) not (?:reported|disclosed)\b",
     re.IGNORECASE,
 )
+_PROSE = re.compile(r"[a-z]{3}[.;] |[a-z]{3}\.\Z|\A.{240}", re.DOTALL)  # whose years are not those of a table
 _SAMPLE = 400_000  # characters in which the decimal mark is looked for
 _LONG_LABEL = 260  # characters: longer ones are running text
 _HEADER = 40  # items before a template that may be its heads and titles
@@ -181,7 +182,11 @@ def _step(
     """Take in a line; the template that is open after it."""
     section = _section(item.label)
     together = bool(item.codes) and (current is None or not item.placed)
-    if section in ("A.1", "A") and (together or not item.numbers) and _begins(item.label, current):
+    if (
+        section in ("A.1", "A")
+        and (together or not item.numbers or _A1.match(item.label))
+        and _begins(item.label, current)
+    ):
         current = _Open(_since(before, item, found))
         found.append(current)
     if current is None or (current.page and item.row.page > current.page + 1):
@@ -279,7 +284,8 @@ def _finished(read: _Open) -> Template | None:
     told = [item for _, item in (*read.seen, *read.totals)]
     if len(set(read.marks) - {"total"}) < 2 or sum(bool(item.numbers) for item in told) < 2:
         return None
-    header = " ".join(f"{item.row.title} {item.row.text}" for item in read.header)
+    titles = [f"{item.row.title} {item.row.text if item.placed else _quote(item)}" for item in read.header]
+    header = " ".join(titles)
     heads = " ".join(value.head for item in told for value in item.values)
     kpi = _kpi(" ".join(item.label for _, item in read.totals)) or _kpi(f"{header} {heads}")
     if kpi is None:
@@ -289,10 +295,16 @@ def _finished(read: _Open) -> Template | None:
     totals: dict[Section, tuple[float | None, float | None]] = {}
     for section, item in read.totals:
         totals.setdefault(section, columns.of(item))
-    years = [int(year) for year in YEAR.findall(f"{header} {heads}")]
+    years = YEAR.findall(heads) or YEAR.findall(" ".join(text for text in titles if not _PROSE.search(text)))
     pages = tuple(sorted({item.row.page for item in told}))
     return Template(
-        kpi, lines, totals, pages, max(years, default=None), _unit(heads, read.header), tuple(_flags(lines, totals))
+        kpi,
+        lines,
+        totals,
+        pages,
+        max(map(int, years), default=None),
+        _unit(heads, read.header),
+        tuple(_flags(lines, totals)),
     )
 
 
@@ -359,7 +371,13 @@ def _quote(item: Item) -> str:
 
 
 def _flags(lines: Sequence[Line], totals: Mapping[Section, tuple[float | None, float | None]]) -> Iterable[str]:
-    """Sums that are not those of their lines, beyond what rounding explains."""
+    """Sums that are not those of their lines, and shares that are not those of the total, beyond rounding."""
+    whole = totals.get("total", (None, None))[0]
+    for line in lines:
+        if whole and line.amount is not None and line.share is not None:
+            share = 100 * line.amount / whole
+            if abs(share - line.share) > 1 + 50 / abs(whole):
+                yield f"{line.name}: {line.amount:g} is {share:.1f} % of the total, printed is {line.share:g} %"
     for section in ("A.1", "A.2"):
         printed = totals.get(section, (None, None))[0]
         own = [line.amount for line in lines if line.section == section and not line.part and line.amount is not None]

@@ -20,6 +20,7 @@ _NUMBERED = re.compile(r"1?\d\.[1-9]\d?\.?")
 _BARE = re.compile(r"\d{1,2}\.\d{1,2}\.?")
 _ANSWER = re.compile(r"(?:Y|N|J|E|T|EL|N\s?/\s?EL|N/|Y/N|J/N|%|NEL)[\d*]{0,4};?|\*{1,3}|n/?a\.?", re.IGNORECASE)
 _TOKEN = re.compile(r"[^ \t\r\n]+")  # a no-break blank parts thousands
+_SPACED = re.compile(r"(?<!\S)(?:\S ){4,}\S(?!\S)")  # "E L I G I B L E"
 _LONG = 260  # characters: a longer label is running text
 OF_WHICH = re.compile(r"\A\W{0,3}(?:of which|thereof|davon|including|o/w)\b", re.IGNORECASE)
 _CAPITAL = re.compile(
@@ -76,8 +77,13 @@ def items(row: Row, decimal: Mark) -> Iterator[Item]:
             values += [Value(each, text, cell.x0, cell.x1, cell.head) for text, each in several]
         elif not values:
             labels.append(cell.text)
-    text = " ".join(labels)
+    text = _closed(" ".join(labels))
     yield Item(text, (*_codes(text), *codes), tuple(values), row, placed=True)
+
+
+def _closed(label: str) -> str:
+    """A label without the blanks between its letters, where they are set apart."""
+    return _SPACED.sub(lambda match: match[0].replace(" ", ""), label)
 
 
 def _several(text: str, decimal: Mark) -> list[tuple[str, Stated | None]]:
@@ -120,7 +126,7 @@ def _runs(row: Row, decimal: Mark) -> Iterator[Item]:
 
 
 def _run(row: Row, label: str, values: Sequence[Value]) -> Item:
-    label = label.strip()
+    label = _closed(label.strip())
     return Item(label, _codes(label), tuple(values), row, placed=False)
 
 

@@ -6,10 +6,12 @@ What is not said is not guessed: a figure that names no subject of the threshold
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import permutations
 
 from responsa.quantities.measures import normalised
 from responsa.quantities.units import unit_of_measure
@@ -29,7 +31,8 @@ _SUBJECTS = {
         "aircraft metric": r"\bICAO\b|new type|certified metric|metric value",
         "zero direct emissions": r"zero[\s-]direct|zero[\s-](?:tailpipe|CO2 emission fuel)",
         "sustainable fuel": r"\bSAF\b|sustainable aviation fuel|renewable fuel",
-        "recycled input": r"recycled|recycling|secondary raw material|re-?use|scrap|separately collected",
+        "recycled input": r"recycled|recycling|re-?use|scrap", "secondary raw materials": r"secondary raw material",
+        "separate collection": r"separately collected|separate collection",
         "thermal conductivity": r"lambda|thermal conductivity",
         "transmittance": r"U-?value|transmittance",
         "water": r"\bwater\b", "leakage": r"\bleak", "waste": r"\bwaste\b|digestate|bio-?waste", "floor": r"floor area",
@@ -44,7 +47,8 @@ _SUBJECTS = {
         "geothermal": r"geothermal", "hydropower": r"hydro-?power", "nuclear": r"nuclear",
         "gas": r"\bgas(?:eous)? fuel|fossil gas|natural gas",
         "electricity": r"electricity|\bpower (?:generation|plants?)|generation capacity", "heat": r"\bheat\b|heat/cool",
-        "power density": r"power density", "efficiency": r"efficien", "plastic": r"plastic", "battery": r"batter",
+        "power density": r"power density", "efficiency": r"efficien(?!cy design)", "plastic": r"plastic",
+        "battery": r"batter",
         "windows": r"windows?\b", "doors": r"\bdoors?\b", "walls": r"\bwalls?\b", "roof": r"\broof",
         "insulation": r"insulat",
         "GWP": r"global warming potential|\bGWP\b", "forest": r"\bforest",
@@ -52,14 +56,17 @@ _SUBJECTS = {
         "readiness": r"\bTRL\b|technology readiness",
     }.items()
 }  # fmt: skip
-_KNOWN = re.compile("|".join(rf"\\w*(?:{each.pattern})\\w*" for each in _SUBJECTS.values()), re.IGNORECASE)
-_TELLING_UNITS = {  # the unit alone tells these subjects
-    "gCO2e/km": {"tailpipe", "emissions"}, "gCO2e/kWh": {"emissions"}, "gCO2e/tkm": {"emissions"},
-    "tCO2e/t": {"emissions"},
-    "W/mK": {"thermal conductivity"}, "W/m2K": {"transmittance"}, "TRL": {"readiness"}, "gCO2e/pkm": {"emissions"},
-    "kWh/m2": set(),
+_KNOWN = re.compile("|".join(rf"\w*(?:{each.pattern})\w*" for each in _SUBJECTS.values()), re.IGNORECASE)
+_TELLING_UNITS: dict[str, frozenset[str]] = {  # the unit alone tells these subjects
+    "gCO2e/km": frozenset({"tailpipe", "emissions"}), "gCO2e/kWh": frozenset({"emissions"}),
+    "gCO2e/tkm": frozenset({"emissions"}),
+    "tCO2e/t": frozenset({"emissions"}),
+    "W/mK": frozenset({"thermal conductivity"}), "W/m2K": frozenset({"transmittance"}),
+    "TRL": frozenset({"readiness"}), "gCO2e/pkm": frozenset({"emissions"}),
+    "kWh/m2": frozenset(),
 }  # fmt: skip
 _BROAD = frozenset({"less", "emissions", "efficiency", "electricity", "heat", "waste", "water", "gas"})
+_SURE = frozenset({"vessel design index", "aircraft metric", "nearly zero-energy", "building stock", "readiness"})
 _KINDS = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
@@ -67,17 +74,29 @@ _KINDS = {
         "motorcycle": r"categor(?:y|ies) L\b|(?:two|three)[\s/-]wheel|motor(?:cycle|bike)|scooter",
         "heavy vehicle": r"(?-i:\b[MN][23]\b)|heavy[\s-]duty|\btrucks?\b|\bbus(?:es)?\b|\bcoach",
         "train": r"\btrains?\b|\brail|\bwagons?\b|locomotive", "vessel": r"vessels?\b|\bships?\b|\bboats?\b",
+        "high alloy steel": r"high[\s-]alloy", "carbon steel": r"carbon steel",
         "aircraft": r"aircraft|\bplanes?\b",
     }.items()
 }  # fmt: skip
+_RIVALS = (
+    frozenset({"windows", "doors", "walls", "roof"}),
+    frozenset({"HVC", "aromatics", "vinyl chloride", "styrene", "ethylene oxide", "adipic acid"}),
+    frozenset({"hot metal", "sinter", "coke", "cast iron", "arc furnace"}),
+)
+_PRODUCT = re.compile(r"\sof\s((?:(?!in\b|and\b|or\b|was\b|were\b|by\b)[A-Za-z-]{3,}\s?){1,4})")
+_PER_TONNE = re.compile(
+    r"(?:per tonne of|/\s?t of|/\s?t(?:onne)?)\s((?:(?!or\b|manufactured\b|produced\b)[a-z-]{3,}\s?){1,4})"
+)
 _TRANSPORT = re.compile(
     r"\W*(?:(?:passenger|freight|sea|inland|urban|air)\b.*transport|transport by|operation of personal)", re.IGNORECASE
 )
 _IN_USE = re.compile(
     r"\bfleet|\bleas|\brent|financ|\boperat|\btransport|charter|our (?:vehicles|vessels|trucks|cars)", re.IGNORECASE
 )
+_BUILDINGS = re.compile(r"building|floor|construction", re.IGNORECASE)
 _BUILDING = re.compile(
-    r"\A[\s-]*(?:\w+[\s-]){0,3}(?:building|centre|center|warehouse|facility|store|office|plant|hall|"
+    r"\A[\s-]*(?:(?!(?:of|in|at|for|to|and|with)\b)\w+[\s-]){0,3}(?:building|centre|center|warehouse|facility|"
+    r"store|office|plant|hall|"
     r"headquarters|campus)\b(?!s)",
     re.IGNORECASE,
 )
@@ -87,11 +106,16 @@ _COMMON = frozenset({
     "below", "above", "value", "values", "average", "annual", "total", "share", "percent", "level", "point", "points",
     "activity", "activities", "criteria", "requirement", "requirements", "applicable", "compared", "relative", "own",
     "into", "such", "their", "they", "have", "been", "through", "under", "over", "between", "each", "other",
-    "specific", "certified", "attained", "result", "resulting", "threshold", "thresholds", "expressed",
+    "specific", "certified", "attained", "result", "resulting", "threshold", "thresholds", "expressed", "attains",
+    "attain",
 })  # fmt: skip
+_COMMON_BEGINNINGS = frozenset(word[:6] for word in _COMMON)
+_WORDS = 2  # words of its own that a threshold without a subject must have
 _ENOUGH = 0.5  # of the words of a threshold that a share has to have beside it
 _OTHER_THINGS = re.compile(
-    r"\bscope [123]\b|per voyage|per flight|turnover|revenue|cap\s?ex|op\s?ex|\borders?\b|employees", re.IGNORECASE
+    r"\bscope [123]\b|per voyage|per flight|turnover|revenue|cap\s?ex|op\s?ex|\borders?\b|employees|"
+    r"emissions? factor",
+    re.IGNORECASE,
 )
 _KPI_WORDS = re.compile(
     r"taxonomy[\s-]+(?:aligned|eligible)|(?:turnover|revenue|cap\s?ex|op\s?ex)\b.*\b(?:aligned|eligible)", re.IGNORECASE
@@ -148,15 +172,17 @@ def disagreement(checks: Iterable[NumberCheck], verdict: Verdict | None) -> str:
 
 def shares_of_counts(figures: Sequence[Figure]) -> list[PartOf]:
     """The counts of a page that are a named part of another: the noun is the same, with more words before it."""
-    counted = [each for each in figures if each.role == "supports" and each.unit.endswith("s") and each.unit.isascii()]
+    pages: dict[int, list[Figure]] = {}
+    for each in figures:
+        if each.role == "supports" and each.unit.endswith("s") and each.unit.isascii():
+            pages.setdefault(each.page, []).append(each)
     found: dict[tuple[int, str], PartOf] = {}
-    for part in counted:
-        for whole in counted:
-            same = part.page == whole.page and part.unit != whole.unit and part.unit.endswith(f" {whole.unit}")
-            if same and 0 < part.value <= whole.value:
-                key = (part.page, part.unit)
-                if key not in found or whole.value > found[key].whole.value:
-                    found[key] = PartOf(part, whole, 100 * part.value / whole.value)
+    for page, counted in pages.items():
+        for part, whole in permutations(counted, 2):
+            named = part.unit != whole.unit and part.unit.endswith(f" {whole.unit}")
+            key = page, part.unit
+            if named and 0 < part.value <= whole.value and (key not in found or whole.value > found[key].whole.value):
+                found[key] = PartOf(part, whole, 100 * part.value / whole.value)
     return list(found.values())
 
 
@@ -210,35 +236,43 @@ def _compared(
     """The outcome and its reason; None where the figure is about something else."""
     about = f"{figure.metric} {figure.quote} {' '.join(figure.header)}"
     asked = f"{threshold.metric} {threshold.condition}"
-    wanted = {name for name, pattern in _SUBJECTS.items() if pattern.search(asked)}
-    named = {name for name, pattern in _SUBJECTS.items() if pattern.search(about)}
+    wanted, named = _named(asked), _named(about)
     if figure.unit == "tCO2e" and (figure.value or "tailpipe" not in named):
         return None  # a company's emissions are no vehicle's
     if threshold.scope or _is_size(threshold, figure.unit):
-        return _size(threshold, limit, figure)
+        return _size(f"{asked} {criterion.text}", threshold, limit, figure)
     telling = _TELLING_UNITS.get(figure.unit)
-    missing = wanted - named - (telling or set())
-    if not wanted & named and not telling and not _words(asked) & _words(about):
-        return None
+    shared = (wanted & named) - _BROAD
+    missing = wanted - named - (telling or frozenset())
     if missing:
-        near = len(missing) == 1 and (wanted & named) - _BROAD
-        return (_NEITHER, f"does not say that it is about {', '.join(missing)}") if near else None
-    if not wanted and telling is None and _overlap(asked, about) < 1:
+        return (
+            (_NEITHER, f"does not say that it is about {', '.join(missing)}") if shared and len(missing) == 1 else None
+        )
+    if telling is None and not shared and (_overlap(asked, about) < 1 or len(_own_words(asked)) < _WORDS):
         return None
+    rivals = {name for group in _RIVALS if wanted & group for name in named & group}
+    if len(rivals) > 1 and not rivals <= wanted:
+        return _NEITHER, f"stands beside several: {', '.join(sorted(rivals))}"
     kinds = {name for name, pattern in _KINDS.items() if pattern.search(f"{asked} {criterion.text}")}
     if kinds and "light vehicle" not in kinds and not any(_KINDS[name].search(about) for name in kinds):
-        close = telling is not None or (wanted & named) - _BROAD
+        close = telling is not None or shared
         return (_NEITHER, f"does not say that it is about a {' or '.join(sorted(kinds))}") if close else None
     if _TRANSPORT.match(activity) and not _IN_USE.search(about):
         return _NEITHER, "does not say that it is about what the company runs, leases or finances"
-    reason = _unfit(limit, figure)
+    reason = _unfit(limit, figure) or _other_product(criterion.text, figure)
     if reason:
         return _NEITHER, reason
-    if telling is None and _overlap(asked, about) < _ENOUGH:
-        return (_NEITHER, "is not said to measure the same thing") if (wanted & named) - _BROAD else None
-    if _OTHER_THINGS.search(figure.metric) and not _OTHER_THINGS.search(asked):
+    if telling is None and not shared & _SURE and _overlap(asked, about) < _ENOUGH:
+        return (_NEITHER, "is not said to measure the same thing") if shared else None
+    if _OTHER_THINGS.search(about) and not _OTHER_THINGS.search(asked):
         return _NEITHER, "is about something else than the threshold"
     return _outcome(threshold.op, limit, figure)
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _named(text: str) -> frozenset[str]:
+    """The subjects that a text names. A figure meets many thresholds, so they are kept."""
+    return frozenset(name for name, pattern in _SUBJECTS.items() if pattern.search(text))
 
 
 def _unfit(limit: float, figure: Figure) -> str:
@@ -249,16 +283,26 @@ def _unfit(limit: float, figure: Figure) -> str:
         return f"is of another year ({figure.year})" if figure.year else "is of another year"
     if figure.value == limit and figure.role == "context":
         return "repeats what the criterion asks"
-    return "is a rule or a limit, no result of the company" if figure.role == "context" else ""
+    return "is a rule, a limit or a change, no result of the company" if figure.role == "context" else ""
+
+
+def _other_product(asked: str, figure: Figure) -> str:
+    """Whether emissions per tonne are told of another product than the criterion's; "" where one of them names none."""
+    at = figure.quote.find(figure.printed_unit) if figure.unit == "tCO2e/t" else -1
+    own = _PRODUCT.match(figure.quote, at + len(figure.printed_unit)) if at >= 0 and figure.printed_unit else None
+    named = _PER_TONNE.search(asked)
+    if own is None or named is None or own[1].split()[-1].lower() == named[1].split()[-1].lower():
+        return ""
+    return f"is per tonne of {own[1].strip()}, not of {named[1].strip()}"
 
 
 def _is_size(threshold: Threshold, unit: str) -> bool:
     return unit in ("m2", "kW") and threshold.op in (">", ">=") and "%" not in threshold.metric
 
 
-def _size(threshold: Threshold, limit: float, figure: Figure) -> tuple[Comparison, str] | None:
-    """Whether one building or plant is as large as a rule for large ones says."""
-    if figure.unit != "m2" or figure.role not in ("supports", "contradicts"):
+def _size(asked: str, threshold: Threshold, limit: float, figure: Figure) -> tuple[Comparison, str] | None:
+    """Whether one building is as large as a rule for large ones says."""
+    if figure.unit != "m2" or figure.role not in ("supports", "contradicts") or not _BUILDINGS.search(asked):
         return None
     at = figure.quote.find(figure.printed_unit)
     after = figure.quote[at + len(figure.printed_unit) :] if at >= 0 and figure.printed_unit else ""
@@ -268,18 +312,27 @@ def _size(threshold: Threshold, limit: float, figure: Figure) -> tuple[Compariso
     return outcome, reason or "the size for which the requirement is made"
 
 
-def _words(text: str) -> set[str]:
-    return {word.lower()[:6] for word in _WORD.findall(text)} - {word[:6] for word in _COMMON}
+@functools.lru_cache(maxsize=1 << 15)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower()[:6] for word in _WORD.findall(text)) - _COMMON_BEGINNINGS
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _own_words(asked: str) -> frozenset[str]:
+    """The words of a threshold that name none of the subjects."""
+    return _words(_KNOWN.sub(" ", asked))
 
 
 def _overlap(asked: str, about: str) -> float:
     """The share of the words of a threshold that stand beside a figure; 1 where it has none of its own."""
-    words = _words(_KNOWN.sub(" ", asked))
-    return len(words & _words(about)) / len(words) if words else 1.0
+    own = _own_words(asked)
+    return len(own & _words(about)) / len(own) if own else 1.0
 
 
 def _outcome(op: Operator, limit: float, figure: Figure) -> tuple[Comparison, str]:
     """Whether all that the words leave open meets the limit, or none of it."""
+    if op == "=" and limit and figure.value != limit:
+        return _NEITHER, "is another number than the one that the criterion gives, which does not say how it bounds"
     low, high = figure.value, figure.value
     if figure.bound in ("at least", "more than"):
         high = float("inf")

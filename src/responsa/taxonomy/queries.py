@@ -11,13 +11,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 
 from responsa.errors import MissingDependency
-from responsa.models import Encoder
+from responsa.models import Encoder, Vectors
 from responsa.taxonomy.values import Activity, Criterion
 
 LEAST_TFIDF = 0.2
@@ -116,10 +116,14 @@ def _once(questions: Sequence[Question]) -> list[Question]:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What keyword methods may look at besides the query: the chunks of the report, and an encoder for ``bert``."""
+    """What keyword methods may look at besides the query: the chunks of the report, and an encoder for ``bert``.
+
+    ``vectors`` keeps those of single words, which come again in every chunk.
+    """
 
     texts: Sequence[str]
     encoder: Callable[[], Encoder]
+    vectors: dict[str, Vectors] = field(default_factory=dict, repr=False, compare=False)
 
 
 def stop_words(query: str, _: Surroundings) -> list[str]:
@@ -157,10 +161,16 @@ def bert(query: str, around: Surroundings) -> list[str]:
     words = sorted(set(_words(query)))
     if not words:
         return []
-    vectors = around.encoder().encode([query, *words], "passage")
-    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    near = np.argsort(-(unit[1:] @ unit[0]), kind="stable")[:KEYWORDS]
+    new = [word for word in words if word not in around.vectors]
+    whole_query, *made = _unit(around.encoder().encode([query, *new], "passage"))
+    around.vectors.update(zip(new, made, strict=True))
+    near = np.argsort([-float(around.vectors[word] @ whole_query) for word in words], kind="stable")[:KEYWORDS]
     return [words[place] for place in near]
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    length: Vectors = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
+    return vectors / length
 
 
 WORDS: Mapping[str, Callable[[str, Surroundings], list[str]]] = {

@@ -46,6 +46,11 @@ _RULE = re.compile(
     r"permitted|prescribed|taxonomy-aligned if|classified as|qualif(?:y|ies)|minimum standards?|provided that)\b",
     re.IGNORECASE,
 )
+_RELATIVE_TO = re.compile(  # a result told by a rule: "12 % below the threshold for"
+    r"\b(?:below|above|under|than|beyond|exceed\w*|meets?|met|undercut\w*)\s(?:the\s)?(?:[\w-]+\s){0,4}?"
+    r"(?:thresholds?|requirements?|limits?|standards?)",
+    re.IGNORECASE,
+)
 _OTHERS = re.compile(
     r"\b(?:worldwide|globally|the industry|industry average|competitors?|market average|European Union|EU-wide|"
     r"in the EU|"
@@ -94,7 +99,7 @@ def told(sentence: str, start: int, end: int, year: int, heads: str = "", title:
         return Told(about if about is not None and about > year else None, "trap_future")
     if about is not None and about != year:
         return Told(about, "trap_future" if about > year else "trap_other_year")
-    if _RULE.search(sentence) or _OTHERS.search(sentence):
+    if _RULE.search(_RELATIVE_TO.sub(" ", sentence)) or _OTHERS.search(sentence):
         return Told(about, "context")
     return Told(about, "supports")
 

@@ -181,8 +181,8 @@ class CriterionAssessment:
     ``verdict`` is None without a model. That of a criterion with parts follows from theirs by its logic. ``said`` is
     what most generations said, where the checks of quotes changed it. ``votes`` counts generations by what they said.
     ``reason`` and ``missing`` are the words of the generation nearest to the others among those that agree with the
-    verdict. ``evidence`` are the chunks that fit best, ``quotes`` the sentences of these that do. ``numbers`` are places
-    in `Assessment.checks`. ``disagreement`` says why the figures do not agree with the verdict.
+    verdict. ``evidence`` are the chunks that fit best, ``quotes`` the sentences of these that do. ``numbers`` are
+    places in `Assessment.checks`. ``disagreement`` says why the figures do not agree with the verdict.
     """
 
     criterion: Criterion
@@ -264,8 +264,8 @@ class Trust:
     """How far to trust a verdict. ``asked`` and ``usable`` count generations; ``method`` says what ``similarity`` is.
 
     ``disagreement``: not all generations conclude alike (equation 5.6); ``agreement`` the share of them that conclude
-    as most do; ``entropy`` that of the conclusions, from 0 (all alike) to 1. ``scc_bleu`` and ``scc_similarity`` compare
-    the first step with the criteria (5.2 and 5.3). ``flags`` say in words what to look at.
+    as most do; ``entropy`` that of the conclusions, from 0 (all alike) to 1. ``scc_bleu`` and ``scc_similarity``
+    compare the first step with the criteria (5.2 and 5.3). ``flags`` say in words what to look at.
     """
 
     asked: int
@@ -303,8 +303,9 @@ class Assessment:
 
     ``digest`` is that of the report's file, ``year_from`` says how the year is known. ``evidence`` is ranked, best
     first. ``verdict`` is of all parts asked for, None without a model or where it gave no usable reply (``failure``
-    says why). ``parts`` has the verdict of each part. ``criteria`` are in the order of the act, parts below their
-    criterion. ``figures`` are those of the report that bear on the activity, ``checks`` those beside thresholds.
+    says why); ``verdicts`` those of its parts, by the id of their root: ``SC``, ``DNSH CCA``, ``Safeguards``.
+    ``criteria`` are in the order of the act, parts below their criterion. ``figures`` are those of the report that bear
+    on the activity, ``checks`` those beside thresholds.
     ``missing`` says what is not shown, ``notes`` what to know of how it was made. ``trace`` are the requests sent.
     """
 
@@ -324,7 +325,7 @@ class Assessment:
     kpi: tuple[KpiLine, ...] = ()
     shares: tuple[KpiShare, ...] = ()
     verdict: Verdict | None = None
-    parts: Mapping[str, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     concluded: Verdict | None = None
     generations: tuple[Generation, ...] = ()
     trust: Trust | None = None

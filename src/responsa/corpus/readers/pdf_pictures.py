@@ -13,7 +13,7 @@ from responsa.corpus.readers.pdf import opened
 from responsa.corpus.readers.pdf_page import Handle, Word, read_page
 from responsa.types import Box
 
-_WIDE = 1150  # pixels across an upright page
+_PIXELS = 0.95 * MOST_PIXELS
 _LEAST, _LEAST_CELL = 4, 10  # letters and digits of a text that is looked for, and of a cell
 _NOT_PLAIN = re.compile(r"[\W_]+")
 
@@ -39,7 +39,7 @@ def pictures(content: bytes, sought: Sought, fail: Fail) -> Iterator[Picture]:
 def _drawn(raw: Handle, handle: Handle, number: int, texts: Sequence[str]) -> Picture:
     page = read_page(raw, handle.raw, number, "")
     width, height = max(page.width, 1.0), max(page.height, 1.0)
-    scale = min(_WIDE / width, math.sqrt(MOST_PIXELS / (width * height)) * 0.99)
+    scale = math.sqrt(_PIXELS / (width * height))
     bitmap = handle.render(
         scale=scale, force_bitmap_format=raw.FPDFBitmap_BGR, rev_byteorder=True, draw_annots=False, may_draw_forms=False
     )

@@ -1,0 +1,268 @@
+"""The command that assesses companies' reports against the EU Taxonomy."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from responsa.cli.output import JsonOption, note, plural, print_json, progress
+from responsa.cli.planned import DryRunOption, print_planned
+from responsa.cli.taxonomy import CatalogueOption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from responsa.models.chat import ChatModel
+    from responsa.models.chat.dryrun import DryRun
+    from responsa.taxonomy.batch import Journal, Row
+    from responsa.taxonomy.catalogue import Catalogue, Found
+    from responsa.taxonomy.report import Report
+    from responsa.taxonomy.trust import Likeness
+    from responsa.taxonomy.values import Asking, Assessment
+
+NONE = "none"
+JOURNAL = ".journal"
+
+Reports = Annotated[
+    list[Path], typer.Argument(metavar="REPORT...", help="Companies' reports (.pdf, .docx, .html, .md).")
+]
+Activities = Annotated[
+    list[str],
+    typer.Option("--activity", metavar="ID", help="An activity such as 'CCM 6.5'; several times for several."),
+]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="The language model that judges, such as openai:gpt-4o-mini; else that of RESPONSA_CHAT_MODEL; none for "
+        "evidence and numbers alone.",
+    ),
+]
+
+
+def assess(
+    reports: Reports,
+    activity: Activities,
+    year: Annotated[
+        int | None, typer.Option("--year", metavar="YYYY", help="The financial year; left out, that of the report.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Assess an activity for every objective, where it has several.")
+    ] = False,
+    chunks: Annotated[int, typer.Option("--chunks", min=1, help="How many chunks of evidence.")] = 10,
+    recipe: Annotated[
+        str, typer.Option("--recipe", metavar="NAME", help="How evidence is found: default, or one of the thesis.")
+    ] = "default",
+    model: Model = "",
+    method: Annotated[
+        str, typer.Option("--method", metavar="METHOD", help="traditional, zero-shot-cot or few-shot-cot.")
+    ] = "zero-shot-cot",
+    generations: Annotated[int, typer.Option("--generations", min=1, help="How often the model is asked.")] = 5,
+    per_criterion: Annotated[bool, typer.Option("--per-criterion", help="Ask about one criterion at a time.")] = False,
+    dnsh: Annotated[bool, typer.Option("--dnsh", help="Assess that other objectives are not harmed, too.")] = False,
+    safeguards: Annotated[bool, typer.Option("--safeguards", help="Ask about the minimum safeguards, too.")] = False,
+    company: Annotated[str, typer.Option("--company", metavar="NAME", help="The company's name, for prompts.")] = "",
+    seed: Annotated[int, typer.Option("--seed", help="What chooses the examples of few-shot-cot.")] = 0,
+    bertscore: Annotated[
+        str, typer.Option("--bertscore", metavar="MODEL", help="A model for BERTScore, such as hf:roberta-large.")
+    ] = "",
+    ocr: Annotated[
+        str, typer.Option("--ocr", metavar="LANGUAGES", help="Read words off pictures, in these languages (deu+eng).")
+    ] = "",
+    catalogue: CatalogueOption = None,
+    dry_run: DryRunOption = False,
+    json: JsonOption = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write JSON to this file.")] = None,
+) -> None:
+    """Assess activities in companies' reports: for each criterion evidence with its page, figures, and a verdict.
+
+    Without a language model there are criteria, ranked evidence, figures beside thresholds and the company's KPI lines,
+    and the verdict is null. Several reports and activities make a table; with --out each is kept as soon as it is made,
+    and the same command again goes on where it ended.
+    """
+    from responsa.storage import check_target
+    from responsa.taxonomy.catalogue import load
+    from responsa.taxonomy.recipes import load as load_recipe
+    from responsa.taxonomy.values import Asking
+
+    load_recipe(recipe)
+    if out:
+        check_target(out, reports)
+    asking = Asking(
+        chunks, recipe, "", _method(method), generations, per_criterion, dnsh, safeguards, seed, company, bertscore
+    )
+    chat, planned = _model(model, dry_run=dry_run)
+    session = _Session(load(catalogue), year, _named(asking, chat), chat, ocr)
+    pairs = session.pairs(reports, activity, every=every)
+    journal = _journal(None if dry_run else out)
+    made = _all(session, pairs, journal)
+    if planned:
+        print_planned(planned)
+        return
+    _tell(made, single=len(pairs) == 1, as_json=json, out=out)
+    if out and not any(row.failure for row in made):
+        journal.remove()
+    if any(row.failure for row in made):
+        raise typer.Exit(1)
+
+
+def _method(name: str) -> Any:  # noqa: ANN401  # one of the literals
+    from responsa.errors import InputError, suggestion
+    from responsa.taxonomy.prompts import METHODS
+
+    if name not in METHODS:
+        raise InputError(f"--method: no method {name!r}{suggestion(name, METHODS)}")
+    return name
+
+
+def _model(name: str, *, dry_run: bool) -> tuple[ChatModel | None, DryRun | None]:
+    """The language model, None for none; the same as one that sends nothing, where that is asked for."""
+    from responsa.errors import InputError
+    from responsa.models.chat.load import UNSET, VARIABLE, load_chat
+
+    if name == NONE or not (name or os.environ.get(VARIABLE, "").strip()):
+        if dry_run:
+            raise InputError(f"--dry-run: no language model is asked; {UNSET}")
+        if not name:
+            note(f"no verdicts, evidence and numbers only: {UNSET}")
+        return None, None
+    chat = load_chat(name)
+    if not dry_run:
+        return chat, None
+    from responsa.models.chat.dryrun import DryRun
+
+    run = DryRun(chat)
+    return run, run
+
+
+def _named(asking: Asking, chat: ChatModel | None) -> Asking:
+    from dataclasses import replace
+
+    return replace(asking, model=chat.name if chat else "")
+
+
+def _journal(out: Path | None) -> Journal:
+    from responsa.taxonomy.batch import Journal
+
+    channel = out is None or str(out) == "-" or (out.exists() and not out.is_file())
+    journal = Journal(None if channel or out is None else out.with_name(out.name + JOURNAL))
+    if len(journal):
+        note(f"going on with {plural(len(journal), 'assessment')} of {journal.path}")
+    return journal
+
+
+@dataclass
+class _Session:
+    """What all assessments of a command share; each report is read once."""
+
+    catalogue: Catalogue
+    year: int | None
+    asking: Asking
+    chat: ChatModel | None
+    ocr: str
+    bar: Callable[[int, int, str], None] = lambda _done, _total, _label: None
+    _reports: dict[str, Report] = field(default_factory=dict)
+    _like: Likeness | None = None
+
+    def pairs(self, reports: Sequence[Path], activities: Sequence[str], *, every: bool) -> list[tuple[str, str]]:
+        """Each report with each activity, an activity for several objectives once for each where all are asked for.
+
+        NotFound for an unknown activity: nothing is read for a list with a mistake in it.
+        """
+        ids: dict[str, None] = {}
+        for name in activities:
+            found = self.catalogue.all(name) if every else (self.catalogue.find(name),)
+            ids |= dict.fromkeys(each.activity.id for each in found)
+        return [(str(report), activity) for report in dict.fromkeys(reports) for activity in ids]
+
+    def make(self, report: str, activity: str) -> tuple[str, Callable[[], Assessment]]:
+        """The key of a pair in the journal, and what makes its assessment."""
+        from responsa.taxonomy.batch import key
+        from responsa.taxonomy.prepared import Year, financial_year
+
+        read = self._read(report)
+        year = Year(self.year, "as asked") if self.year is not None else financial_year(read)
+        found = self.catalogue.find(activity, year.year)
+        name = key(read.digest, activity, found.activity.source, year.year, self.asking, self.asking.model)
+        return name, lambda: self._assess(read, found, year.year, year.said)
+
+    def _read(self, path: str) -> Report:
+        from responsa.corpus.limits import Limits
+        from responsa.taxonomy.report import read_report
+
+        if path not in self._reports:
+            limits = Limits(ocr=self.ocr) if self.ocr else None
+            self._reports[path] = read_report(Path(path), None, limits)
+            for each in self._reports[path].notices:
+                note(f"{Path(path).name}: {each}")
+        return self._reports[path]
+
+    def _assess(self, report: Report, found: Found, year: int, said: str) -> Assessment:
+        from responsa.taxonomy.assess import assess as made
+        from responsa.taxonomy.trust import likeness
+
+        if self.chat and self._like is None:
+            self._like = likeness(self.asking.bertscore)
+        return made(
+            report, found, year, self.asking, self.catalogue,
+            chat=self.chat, year_from=said, like=self._like, progress=self.bar,
+        )  # fmt: skip
+
+
+def _all(session: _Session, pairs: Sequence[tuple[str, str]], journal: Journal) -> list[Row]:
+    """The rows in order. A single pair that cannot be assessed at all is an error, as everywhere."""
+    from responsa.taxonomy.batch import rows
+
+    with progress("Assessing") as bar:
+        if len(pairs) == 1:
+            session.bar = bar
+            name, build = session.make(*pairs[0])
+            return [_one(pairs[0], name, build, journal)]
+        found = []
+        bar(0, len(pairs), "")
+        for row in rows(pairs, session.make, journal):
+            found.append(row)
+            bar(len(found), len(pairs), f"{Path(row.report).name} {row.activity}")
+        return found
+
+
+def _one(pair: tuple[str, str], name: str, build: Callable[[], Assessment], journal: Journal) -> Row:
+    from responsa.taxonomy.batch import Row
+
+    known = journal.get(name)
+    made = known or build()
+    if known is None and not made.failure:
+        journal.put(name, made)
+    return Row(*pair, made, made.failure, known is not None)
+
+
+def _tell(made: Sequence[Row], *, single: bool, as_json: bool, out: Path | None) -> None:
+    from responsa.cli.assessing_output import print_assessment, print_rows
+    from responsa.storage import write_json
+    from responsa.taxonomy.view import failed, view
+
+    if as_json or out:
+        items = [
+            view(row.made) if row.made else failed(Path(row.report).stem, row.activity, None, row.failure)
+            for row in made
+        ]
+        shown: Any = items[0] if single else items
+        if out:
+            write_json(shown, out)
+            kept = sum(row.kept for row in made)
+            note(f"{plural(len(made), 'assessment')}, {kept:,} of them kept from before, written to {out}")
+        else:
+            print_json(shown)
+    if not as_json:
+        if single and made[0].made:
+            print_assessment(made[0].made)
+        else:
+            print_rows(made)
+    for row in made:
+        if row.failure:
+            note(f"{Path(row.report).name}, {row.activity}: {row.failure}")

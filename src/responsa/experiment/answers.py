@@ -1,0 +1,335 @@
+"""The answers of an experiment on disk: each question is answered once, and what was answered outlives a kill.
+
+journals/SYSTEM-INPUTS.jsonl             what was made of each question, in the order in which it was done
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from responsa import recipe as recipes
+from responsa.answer.examples import ExampleBank, Selection, read_examples
+from responsa.answer.generators import together
+from responsa.answer.generators.base import Failed, Generator, Task
+from responsa.answer.generators.inquiry import FewShot
+from responsa.answer.generators.vrr import Vrr
+from responsa.corpus.library import Library
+from responsa.corpus.view import Corpus
+from responsa.engine import Engine, _words_of
+from responsa.errors import InputError, MissingDependency, ModelError, NotFound
+from responsa.experiment.answer_data import Asked
+from responsa.experiment.answer_table import AnswerRow
+from responsa.experiment.data import digest_of
+from responsa.experiment.journal import Journal
+from responsa.experiment.needs import Need, answer_needs, identity, missing, needs
+from responsa.experiment.runs import code, versions
+from responsa.models.chat.dryrun import DryRun, Planned
+from responsa.models.chat.load import load_chat
+from responsa.recipe import Recipe
+from responsa.retrieval import Hybrid
+from responsa.retrieval.bm25 import BM25
+from responsa.retrieval.hybrid import DEPTH
+from responsa.retrieval.listwise import Listwise
+from responsa.text import digest
+from responsa.types import Answer, Query
+
+FORMAT = 1
+_LIBRARIES = ("numpy", "bm25s", "PyStemmer", "onnxruntime", "tokenizers", "torch", "transformers", "pydantic-ai-slim")
+_CODE = (
+    "analysis", "answer", "corpus", "engine", "entailment", "models", "obligations", "quantities", "retrieval", "text",
+    "types",
+)  # fmt: skip
+_BATCH = 256  # questions whose passages are looked for together
+_PAID = ("voyage", "openai", "http", "https")  # schemes of models that a dry run must not ask
+_ENOUGH = 20  # questions in a row that fail for one reason before the others are not asked
+_REPLY = 60  # tokens of an order of passages
+
+State = Literal["done", "not run here", "failed"]
+Progress = Callable[[int, int, str], None]
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of a row: of each question, in the order asked, what was made of it, with ``id`` and ``state``
+    ("answered", "abstained" or "failed"). ``made`` says what all was made of."""
+
+    row: AnswerRow
+    state: State
+    reason: str = ""
+    records: tuple[Record, ...] = ()
+    made: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Writes the answers of rows, all over one corpus and the same questions, in a folder.
+
+    ``fresh`` forgets what is there, ``retry`` asks questions again that failed. A language model is asked ``threads``
+    questions at a time. ``known`` are the systems that were written already: rows may share one.
+    """
+
+    folder: Path
+    library: Library
+    corpus: Corpus
+    asked: Asked
+    threads: int = together.THREADS
+    fresh: bool = False
+    retry: bool = False
+    progress: Progress = field(default=lambda _done, _total, _label: None)
+    known: dict[str, Written] = field(default_factory=dict)
+
+    def row(self, row: AnswerRow) -> Written:
+        """The row's answers: read where they are there and still what would be made, else made and kept, one by one.
+
+        A row that lacks a model, a key, a library or a file is not run; one that goes wrong has failed. Neither stops
+        the others; errors of the library and of the disk do.
+        """
+        if row.system not in self.known:
+            self.known[row.system] = self._row(row)
+        found = self.known[row.system]
+        if found.state == "done" and row.step:
+            found = replace(found, records=tuple(_at_step(record, row.step) for record in found.records))
+        return replace(found, row=row)
+
+    def _row(self, row: AnswerRow) -> Written:
+        if not row.recipe:
+            return Written(row, "not run here", "its answers are not public")
+        try:
+            recipe = plan(row)
+            reason = lacking(recipe)
+            if reason:
+                return Written(row, "not run here", reason)
+            made = self._inputs(recipe)
+            journal = self._journal(row, made)
+            self._write(recipe, row, journal)
+        except MissingDependency as error:
+            return Written(row, "not run here", str(error))
+        except (InputError, NotFound, ModelError) as error:
+            return Written(row, "failed", str(error))
+        records = [journal.get(_place(query)) for query in self.asked.queries]
+        return Written(row, "done", "", tuple(record for record in records if record is not None), made)
+
+    def planned(self, row: AnswerRow) -> tuple[str, list[Planned]]:
+        """Why the row would not be run, else what it would send for the questions not answered yet. Nothing is sent:
+        passages that a paid model would look for are those of BM25, and texts that would be made of replies are made
+        of placeholders."""
+        if not row.recipe:
+            return "its answers are not public", []
+        recipe = plan(row)
+        reason = lacking(recipe)
+        if reason or not isinstance(recipe.answer, Generator):
+            return reason, []
+        queries = self._open(self._journal(row, self._inputs(recipe)), recipe)
+        run = DryRun(load_chat(recipe.answer.model))
+        stand_in, more = _without_paid(recipe, len(queries))
+        stage = replace(recipe.answer, tools=replace(recipe.answer.tools, chat=run))
+        for _ in self._made(replace(stand_in, answer=stage), queries, row.system):
+            pass
+        return "", [*more, *run.planned()]
+
+    def _journal(self, row: AnswerRow, made: Mapping[str, object]) -> Journal:
+        """What was written; under a name of its own for all that it is made of, so that no answer paid for is lost."""
+        inputs = str(made["inputs"])
+        return Journal(self.folder / f"{row.system}-{inputs[:8]}.jsonl", inputs, _key, self.fresh)
+
+    def _open(self, journal: Journal, recipe: Recipe) -> list[Query]:
+        """The questions that are left: those without a line, and with ``retry`` those that failed. Where questions
+        bear on one another all are asked as soon as one is left."""
+        left = [query for query in self.asked.queries if self._left(journal.get(_place(query)))]
+        return list(self.asked.queries) if left and _bear_on_another(recipe) else left
+
+    def _left(self, record: Record | None) -> bool:
+        return record is None or (self.retry and record["state"] == "failed")
+
+    def _write(self, recipe: Recipe, row: AnswerRow, journal: Journal) -> None:
+        """Make and keep what is left. ModelError where nothing comes of the first questions, all for one reason and
+        without a token paid, as with a wrong key: they are not kept, and the others not asked."""
+        queries = self._open(journal, recipe)
+        before = len(self.asked.queries) - len(queries)
+        held: list[Record] = []
+        for number, record in enumerate(self._made(recipe, queries, row.system), 1):
+            held.append(record)
+            if len(held) < number or not _in_vain(held):
+                for each in held:
+                    journal.add(each)
+                held = []
+            elif len(held) == min(_ENOUGH, len(queries)):
+                raise ModelError(f"none of the first {len(held):,} questions got an answer: {record['reason']}")
+            self.progress(before + number, len(self.asked.queries), row.system)
+
+    def _made(self, recipe: Recipe, queries: Sequence[Query], label: str) -> Iterator[Record]:
+        """What is made of each question, as soon as it is there."""
+        recipe = self._dated(recipe)
+        engine, size = Engine(self.library, recipe), len(queries) if _bear_on_another(recipe) else _BATCH
+        idf = _words_of(recipe).idf(self.corpus)
+        for start in range(0, len(queries), max(1, size)):
+            batch = queries[start : start + size]
+            self.progress(start, len(queries), f"{label}, searching")
+            run = recipe.retrieve(batch, self.corpus, depth(recipe))
+            tasks = []
+            for query in batch:
+                todo = engine._task(query, run.rankings[query.id], self.corpus, idf)
+                if isinstance(todo, Task):
+                    tasks.append(todo)
+                else:
+                    yield self._record(todo, [])
+            stage = recipe.answer
+            if isinstance(stage, Vrr) and _bear_on_another(recipe):
+                stage.open()
+                for made, steps in stage.steps(tasks, self.corpus, self.threads):
+                    yield self._record(made, steps)
+            elif isinstance(stage, Generator):
+                yield from self._several(stage, tasks, idf)
+            else:
+                for task in tasks:
+                    yield self._record(together.attempt(stage, task, self.corpus, idf), [])
+
+    def _several(self, stage: Generator, tasks: Sequence[Task], idf: Any) -> Iterator[Record]:  # noqa: ANN401
+        """As `together.answers`, but each as soon as it is done, so that a kill loses none of them."""
+        stage.open()
+        executor = ThreadPoolExecutor(self.threads, "answers")
+        try:
+            running = [executor.submit(together.attempt, stage, task, self.corpus, idf) for task in tasks]
+            for each in as_completed(running):
+                yield self._record(each.result(), [])
+        finally:
+            executor.shutdown(cancel_futures=True)
+
+    def _record(self, made: Answer | Failed, steps: Sequence[tuple[str, str]]) -> Record:
+        row: dict[str, Any] = {"id": made.query.id, "question": digest_of([made.query])}
+        if isinstance(made, Failed):
+            row |= {"state": "failed", "reason": made.reason, "answer": "", "passages": [], "cited": [], "notes": []}
+        else:
+            cited = dict.fromkeys(each.passage_id for sentence in made.sentences for each in sentence.citations)
+            kept = [] if made.abstained else [hit.passage_id for hit in made.ranking.hits]
+            row |= {
+                "state": "abstained" if made.abstained else "answered",
+                "reason": made.text if made.abstained else "",
+                "answer": " ".join(sentence.text for sentence in made.sentences),
+                "passages": list(dict.fromkeys([*kept, *cited])),
+                "cited": list(cited),
+                "notes": list(made.notes),
+            }
+        return row | {"steps": [list(step) for step in steps], "trace": [asdict(call) for call in made.trace]}
+
+    def _dated(self, recipe: Recipe) -> Recipe:
+        """The recipe whose examples were all published before the day of each question, where the days are known."""
+        stage = recipe.answer
+        if not (isinstance(stage, FewShot) and stage.examples and stage.shots and self.asked.days):
+            return recipe
+        bank = ExampleBank(read_examples(Path(stage.examples)), Selection(stage.shots))
+        topics = {query.id: stage.topic for query in self.asked.queries}
+        chosen = bank.selector(self.asked.days, topics)
+        return replace(recipe, answer=replace(stage, tools=replace(stage.tools, examples=chosen)))
+
+    def _inputs(self, recipe: Recipe) -> dict[str, object]:
+        """What the answers are made of. Models and files are named by their content, not by where they lie."""
+        wanted = [*needs(recipe.retrieve), *answer_needs(recipe.answer)]
+        names = {need.name: identity(need) for need in wanted}
+        stages = repr((recipe.retrieve, recipe.select, recipe.abstain, recipe.answer))
+        for name, content in names.items():
+            if name:
+                stages = stages.replace(repr(name), repr(content))
+        made: dict[str, object] = {
+            "format": FORMAT,
+            "recipe": digest(stages),
+            "models": sorted(names.values()),
+            "library": self.corpus.digest,
+            "questions": self.asked.digests["questions"] if _bear_on_another(recipe) else "",
+            "days": digest(sorted((name, str(day)) for name, day in self.asked.days.items())) if _shots(recipe) else "",
+            "depth": depth(recipe),
+            "versions": versions(*_LIBRARIES),
+            "code": code(_CODE),
+        }
+        return made | {"inputs": digest(made)}
+
+
+def plan(row: AnswerRow) -> Recipe:
+    """The recipe of a row. RecipeError where it writes no answers, and for a step of what has none."""
+    made = recipes.parse(row.stages(), row.system, row.recipe)
+    if row.step and not _bear_on_another(made):
+        raise InputError(f"{row.name}: only the published behaviour of vrr has steps; leave out step {row.step!r}")
+    return made
+
+
+def wanted(recipe: Recipe) -> list[Need]:
+    """All that a recipe needs, its language model first."""
+    return list(dict.fromkeys([*answer_needs(recipe.answer), *needs(recipe.retrieve)]))
+
+
+def lacking(recipe: Recipe) -> str:
+    """All that a recipe lacks on this machine; "" where it can be run."""
+    return "; also: ".join(dict.fromkeys(filter(None, map(missing, wanted(recipe)))))
+
+
+def depth(recipe: Recipe) -> int:
+    """How many passages are looked for: as many as any reranker reads, and enough to scale scores."""
+    stages = recipe.retrieve.rerank if isinstance(recipe.retrieve, Hybrid) else ()
+    return max([DEPTH, *(int(getattr(stage, "depth", 0)) for stage in stages)])
+
+
+def calls_of(records: Sequence[Record]) -> list[Mapping[str, Any]]:
+    """The requests made for them, in order."""
+    return [call for record in records for call in record["trace"]]
+
+
+def prompts_of(records: Sequence[Record]) -> str:
+    """Names all that the model was asked."""
+    return digest(sorted(str(call["prompt"]) for call in calls_of(records)))
+
+
+def _in_vain(records: Sequence[Record]) -> bool:
+    """Whether all failed for one reason and nothing was paid."""
+    paid = any(call["tokens_in"] or call["tokens_out"] for call in calls_of(records))
+    return not paid and {(each["state"], each["reason"]) for each in records} == {("failed", records[0]["reason"])}
+
+
+def _bear_on_another(recipe: Recipe) -> bool:
+    """Whether an answer depends on the other questions: the bar of the published VRR is a mean over all."""
+    return isinstance(recipe.answer, Vrr) and recipe.answer.behaviour == "published"
+
+
+def _shots(recipe: Recipe) -> bool:
+    return isinstance(recipe.answer, FewShot)
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    return json.dumps([row.get("id"), row.get("question")])
+
+
+def _place(query: Query) -> str:
+    return json.dumps([query.id, digest_of([query])])
+
+
+def _at_step(record: Record, step: str) -> Record:
+    """The record with the words after a step; where there was no such step, those of the last before it."""
+    if record["state"] != "answered":
+        return record
+    text = next((text for name, text in record["steps"] if name == step), None)
+    return record if text is None else {**record, "answer": text, "cited": []}
+
+
+def _without_paid(recipe: Recipe, questions: int) -> tuple[Recipe, list[Planned]]:
+    """The recipe with stages that send nothing in the place of those that do, and what those would send."""
+    retrieve, more = recipe.retrieve, []
+    if isinstance(retrieve, Hybrid):
+        kept = []
+        for stage in retrieve.rerank:
+            if isinstance(stage, Listwise):
+                windows = 1 + max(0, -(-(stage.depth - stage.window) // stage.step))
+                calls, tokens = windows * questions, int(stage.words * 4 / 3) * stage.window
+                price = getattr(getattr(load_chat(stage.model), "inner", None), "cost", None)
+                cost = price(calls * tokens, calls * _REPLY) if price else None
+                more.append(Planned("rerank", calls, 0, 0, calls * tokens, calls * _REPLY, cost))
+            else:
+                kept.append(stage)
+        retrieve = replace(retrieve, rerank=tuple(kept))
+    if any(need.name.partition(":")[0] in _PAID for need in needs(retrieve)):
+        retrieve = BM25()
+    return replace(recipe, retrieve=retrieve), more

@@ -1,0 +1,186 @@
+"""ask and answer with a language model, over a local server: which model writes, what is printed, what fails."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from responsa import sample
+from responsa.cli.app import app
+from responsa.models.embedded import shipped
+from responsa.testing import ChatServer
+
+pytestmark = pytest.mark.skipif("nli" not in shipped(), reason="this copy ships no model of entailment")
+ASKED = "What must a firm do when it suspects money laundering?"
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    monkeypatch.setenv("RESPONSA_LIBRARY", str(tmp_path / "library"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("RESPONSA_CHAT_MODEL", raising=False)
+    assert CliRunner().invoke(app, ["add", "--sample"]).exit_code == 0
+    return tmp_path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+def own_recipe(folder, kind):
+    path = folder / "own.toml"
+    path.write_text(f'[retrieve]\nkind = "bm25"\n[answer]\nkind = "{kind}"\n')
+    return path
+
+
+def plain(folder):
+    path = folder / "plain.toml"
+    path.write_text('[retrieve]\nkind = "bm25"\n')
+    return path
+
+
+def test_the_model_of_the_environment_writes_the_verified_answer(library, monkeypatch):
+    with ChatServer() as server:
+        monkeypatch.setenv("RESPONSA_CHAT_MODEL", f"{server.url}#local")
+        shown = invoke("ask", ASKED, "--recipe", plain(library))
+        value = json.loads(invoke("ask", ASKED, "--recipe", plain(library), "--json", "--save").stdout)
+        without = json.loads(invoke("ask", ASKED, "--recipe", plain(library), "--json", "--model", "none").stdout)
+        said = json.loads(invoke("ask", ASKED, "--recipe", "bm25", "--json").stdout)
+    assert shown.exit_code == 0
+    assert f"{server.url}#local" in shown.stdout
+    assert "Sources (passage, characters, version):" in shown.stdout
+    assert value["trace"][0]["cached"]  # the first command has asked already
+    assert value["saved"] == 1
+    assert value["withheld"] is not None
+    assert value["checked"]["nli"].startswith("responsa-nli")
+    assert (without["trace"], without["withheld"]) == ([], None)
+    assert said["trace"] == []  # a recipe that says how to answer keeps to it
+    assert invoke("verify").exit_code == 0
+
+
+def test_model_by_option_and_background(library):
+    with ChatServer() as server:
+        told = invoke(
+            "ask",
+            ASKED,
+            "--background",
+            "A wire transfer.",
+            "--model",
+            f"{server.url}#local",
+            "--recipe",
+            "bm25",
+            "--json",
+        )
+        (request, *_) = server.requests
+    assert json.loads(told.stdout)["trace"][0]["purpose"] == "answer"
+    assert "A wire transfer." in json.dumps(request.body)
+
+
+def test_dry_run_sends_nothing(library):
+    with ChatServer() as server:
+        told = invoke("ask", ASKED, "--model", f"{server.url}#local", "--dry-run", "--recipe", plain(library))
+        assert server.requests == []
+    assert told.exit_code == 0
+    assert "tokens in" in told.stdout
+    refused = invoke("ask", ASKED, "--dry-run", "--recipe", plain(library))
+    assert refused.exit_code == 1
+    assert "RESPONSA_CHAT_MODEL" in f"{refused.output}{refused.exception}"
+
+
+def test_without_a_model(library):
+    assert invoke("ask", ASKED, "--recipe", plain(library)).exit_code == 0
+    told = invoke("ask", ASKED, "--recipe", own_recipe(library, "verified"))
+    assert told.exit_code == 0  # the rules' own sentences, and what to set
+    assert "RESPONSA_CHAT_MODEL" in told.output
+    refused = invoke(
+        "answer", sample.questions(), "--recipe", own_recipe(library, "passages"), "--out", library / "o.json"
+    )
+    assert refused.exit_code == 1
+    assert "RESPONSA_CHAT_MODEL" in f"{refused.output}{refused.exception}"
+
+
+def test_what_is_withheld_is_shown(library):
+    def reply(asked):
+        if '"number"' in asked.text:
+            return json.dumps({"sentences": []})
+        lie = {"text": "A Firm must pay a fee of EUR 7.", "citations": [{"passage": "1", "quote": ""}]}
+        rule = {"text": asked.passages[0][1].splitlines()[-1], "citations": [{"passage": "1", "quote": ""}]}
+        return json.dumps({"sentences": [lie, rule], "not_found": ["money laundering"]})
+
+    with ChatServer(reply=reply) as server:
+        told = invoke("ask", ASKED, "--model", f"{server.url}#local", "--recipe", plain(library))
+    assert "Withheld, because what it cites does not support it (1):" in told.stdout
+    assert "A Firm must pay a fee of EUR 7." in told.stdout
+    assert "Not answered by the passages found: money laundering" in told.stdout
+
+
+def questions_file(folder, count=12):
+    rows = [json.loads(line) for line in sample.questions().read_text().splitlines()[:count]]
+    path = folder / "questions.jsonl"
+    path.write_text("\n".join(json.dumps({"id": row["id"], "question": row["question"]}) for row in rows))
+    return path, [row["id"] for row in rows]
+
+
+@pytest.mark.parametrize("kind", ["verified", "passages"])
+def test_a_batch_lists_what_failed_and_asks_only_that_again(library, kind):
+    path, names = questions_file(library)
+    out = library / "answers.json"
+    with ChatServer(share={"500": 0.3, "refusal": 0.2}, seed=3) as server:
+        command = (
+            "answer",
+            path,
+            "--recipe",
+            own_recipe(library, kind),
+            "--out",
+            out,
+            "--model",
+            f"{server.url}#local?attempts=1",
+        )
+        first = invoke(*command)
+        failed = [row["QuestionID"] for row in json.loads(out.read_text()) if "Failed" in row]
+        sent = len(server.requests)
+        second = invoke(*command)
+        again = len(server.requests) - sent
+    rows = json.loads(out.read_text())
+    assert [row["QuestionID"] for row in rows] == names  # in the order asked, none lost or doubled
+    assert failed
+    assert first.exit_code == 1
+    assert all(name in first.output for name in failed)
+    assert again <= 3 * len(failed) + 3
+    assert second.exit_code in (0, 1)
+
+
+def test_a_second_run_sends_nothing_and_writes_the_same(library):
+    path, _ = questions_file(library)
+    out = library / "answers.json"
+    with ChatServer() as server:
+        command = (
+            "answer",
+            path,
+            "--recipe",
+            own_recipe(library, "passages"),
+            "--out",
+            out,
+            "--model",
+            f"{server.url}#local",
+        )
+        assert invoke(*command, "--threads", "3").exit_code == 0
+        written, sent = out.read_bytes(), len(server.requests)
+        assert invoke(*command).exit_code == 0
+        assert (out.read_bytes(), len(server.requests)) == (written, sent)
+        assert server.most <= 3
+
+
+def test_a_dry_run_of_a_batch_writes_nothing(library):
+    path, _ = questions_file(library)
+    with ChatServer() as server:
+        told = invoke(
+            "answer", path, "--recipe", own_recipe(library, "verified"), "--out", library / "o.json", "--model", f"{server.url}#m",
+            "--dry-run",
+        )  # fmt: skip
+        assert server.requests == []
+    assert told.exit_code == 0
+    assert "answer" in told.stdout
+    assert not (library / "o.json").exists()
