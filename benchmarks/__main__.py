@@ -6,7 +6,20 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import citations, eu_law, fuzz, large, pdf, quality, repass, repass_models, retrieval, speed, taxonomy
+from benchmarks import (
+    citations,
+    eu_law,
+    fuzz,
+    large,
+    pdf,
+    quality,
+    repass,
+    repass_models,
+    retrieval,
+    speed,
+    taxonomy,
+    verified,
+)
 from benchmarks.data import progress
 from benchmarks.report import PAGE, PARTS, Part, record
 
@@ -36,6 +49,7 @@ def main() -> None:
         "pdf": pdf.part,
         "taxonomy": taxonomy.part,
         "fuzz": lambda: fuzz.part(arguments.minutes),
+        "verified": verified.part,
     }
     chosen = parts if "all" in arguments.parts else arguments.parts
     for name, measure in parts.items():

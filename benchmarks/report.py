@@ -26,6 +26,7 @@ PARTS = {
     "pdf": "PDF",
     "taxonomy": "EU Taxonomy",
     "fuzz": "Damaged files",
+    "verified": "Verified answers",
 }
 Stored = dict[str, Any]  # a part or a row as JSON holds it
 

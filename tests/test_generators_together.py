@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
-from generating import DOWN, KEEP, TELL, idf, model, tasks, tools
+from generating import DOWN, KEEP, TELL, idf, model, tasks, tools, verifier
 from responsa import questions, recipe
 from responsa.answer import ANSWERERS
 from responsa.answer.extractive import Extractive
-from responsa.answer.generators.base import Failed, Task
+from responsa.answer.generators.base import Failed, Task, Tools
+from responsa.answer.generators.concatenated import Loc
 from responsa.answer.generators.passages import Passages
 from responsa.answer.generators.together import answers
-from responsa.answer.generators.vrr import EMPTIED
+from responsa.answer.generators.vrr import EMPTIED, Vrr
+from responsa.answer.verified import Verified
 from responsa.corpus import library
 from responsa.corpus.library import Library
 from responsa.engine import Engine, prepare
@@ -89,6 +92,69 @@ def test_other_stages_answer_one_by_one(rules):
     found = list(answers(Extractive(), tasks(rules, "one", "two"), rules, idf(rules)))
     assert names(*found) == ["one", "two"]
     assert KEEP in found[0].text
+
+
+# --- what would stop every question, found while asking
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("RESPONSA_API_KEY", raising=False)
+
+
+def all_of(stage, rules, count=12, threads=2):
+    return list(answers(stage, tasks(rules, *(f"case{n}" for n in range(count))), rules, idf(rules), threads))
+
+
+@pytest.mark.parametrize("stage", [Passages, Loc, Vrr, Verified])
+def test_a_missing_key_is_told_once(rules, served, monkeypatch, stage):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+        all_of(stage(model="openai:any"), rules)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"), [({"key": "right"}, "RESPONSA_API_KEY"), ({"models": ("other",)}, "any")]
+)
+def test_a_wrong_key_and_an_unknown_model_end_the_asking(rules, served, given, problem):
+    with ChatServer(**given) as server:
+        with pytest.raises(ModelError, match=problem):
+            all_of(Passages(model=f"{server.url}#any"), rules)
+        assert len(server.requests) < 12
+
+
+def test_what_is_in_the_cache_needs_no_key(rules, served, monkeypatch):
+    monkeypatch.setenv("RESPONSA_API_KEY", "right")
+    with ChatServer(key="right") as server:
+        stage = Passages(model=f"{server.url}#any")
+        first = all_of(stage, rules)
+        monkeypatch.delenv("RESPONSA_API_KEY")
+        assert [each.text for each in all_of(stage, rules)] == [each.text for each in first]
+        assert len(server.requests) == 12
+        refused = all_of(replace(stage, seed=1), rules)  # the server has answered before, so each question is told
+        assert [isinstance(each, Failed) and "RESPONSA_API_KEY" in each.reason for each in refused] == [True] * 12
+
+
+@pytest.mark.parametrize("stage", [Passages, Loc, Vrr])
+def test_who_goes_away_leaves_no_request_on_its_way(rules, served, stage):
+    arrived, late = threading.Semaphore(0), []
+
+    def answer(asked):
+        if "case0?" not in asked.prompt:
+            arrived.release()
+            late.extend([] if server._stopping.wait(60) else ["waited for"])
+        return KEEP
+
+    with ChatServer(reply=answer) as server:
+        asking = stage(model=f"{server.url}#any?threads=20", tools=Tools(verifier=verifier({})))
+        found = answers(asking, tasks(rules, *(f"case{n}" for n in range(30))), rules, idf(rules), 3)
+        assert names(next(found)) == ["case0"]
+        arrived.acquire(timeout=30)
+        found.close()  # as Ctrl-C does; waits for no reply
+        assert asking.chat.inner.wire._made.flying == set()
+        assert late == []
+        assert len(server.requests) < 30
 
 
 # --- real questions

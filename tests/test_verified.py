@@ -82,7 +82,7 @@ def test_a_sentence_of_the_rules_needs_no_model(corpus):
     assert answer.text == f"{KEEP} [rules, R1]" or answer.text.startswith(KEEP)
     assert (answer.withheld, answer.fallback, answer.confidence) == ((), "", 0.8)
     assert [call.purpose for call in answer.trace] == ["answer"]
-    assert not any(KEEP == hypothesis for _, hypothesis in judge.asked)
+    assert not any(hypothesis == KEEP for _, hypothesis in judge.asked)
 
 
 def test_a_paraphrase_is_judged_and_cited_where_it_stands(corpus):

@@ -55,8 +55,8 @@ def test_the_model_of_the_environment_writes_the_verified_answer(library, monkey
     assert value["saved"] == 1
     assert value["withheld"] is not None
     assert value["checked"]["nli"].startswith("responsa-nli")
-    assert (without["trace"], without["withheld"]) == ([], None)
-    assert said["trace"] == []  # a recipe that says how to answer keeps to it
+    assert "trace" not in without
+    assert "trace" not in said  # a recipe that says how to answer keeps to it
     assert invoke("verify").exit_code == 0
 
 

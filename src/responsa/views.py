@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 if TYPE_CHECKING:  # each command loads what its own view is made of, and no more
     from responsa.answer.generators.base import Failed
@@ -78,8 +78,9 @@ def answer(value: Answer, corpus: Corpus, saved: int | None = None, check: Check
     ``approximate`` is as in `search`; ``saved`` is the number that the answer is kept under, null where it is not.
     ``obligations`` are those of the passages cited that the answer does not cover, ``contradictions`` what a passage
     found says against a sentence; both null where the answer was not checked, else ``checked`` names what judged.
+    What a language model wrote has `responsa.answer.plain.written` besides.
     """
-    return {
+    plain: dict[str, Json] = {
         "question": value.query.text,
         "answer": value.text,
         "sentences": [
@@ -116,35 +117,12 @@ def answer(value: Answer, corpus: Corpus, saved: int | None = None, check: Check
         ]
         if check
         else None,
-        **_written(value),
     }
+    if not (value.trace or value.notes):
+        return plain
+    from responsa.answer.plain import written
 
-
-def _written(value: Answer) -> dict[str, Json]:
-    """What a language model's work adds to an answer: ``notes``, the ``trace`` of its requests and, null for any other
-    than the verified answer, sentences ``withheld``, parts of the question ``not_found``, ``conflicts`` between
-    passages and the reason of a ``fallback`` to the rules' own sentences."""
-    from responsa.answer.verified import VerifiedAnswer
-
-    own = value if isinstance(value, VerifiedAnswer) else None
-    return {
-        "notes": list(value.notes),
-        "trace": [asdict(call) for call in value.trace],
-        "withheld": [
-            {**each._asdict(), "cites": list(each.cites), "reasons": list(each.reasons), "score": _rounded(each.score)}
-            for each in own.withheld
-        ]
-        if own
-        else None,
-        "not_found": list(own.not_found) if own else None,
-        "conflicts": [
-            {"first": _place(each.first), "second": _place(each.second), "probability": _rounded(each.probability)}
-            for each in own.conflicts
-        ]
-        if own
-        else None,
-        "fallback": own.fallback if own else None,
-    }
+    return plain | cast("dict[str, Json]", written(value))
 
 
 def _place(value: Place) -> dict[str, Json]:
@@ -179,16 +157,8 @@ def submission(value: Answer, corpus: Corpus) -> Json:
 
 def failed(value: Failed) -> Json:
     """A question that got no answer, in the form of `submission`, with the reason."""
-    return {
-        "QuestionID": value.query.id,
-        "Question": value.query.text,
-        "RetrievedPassages": [],
-        "RetrievedIDs": [],
-        "Answer": "",
-        "CitedIDs": [],
-        "Confidence": 0.0,
-        "Failed": value.reason,
-    }
+    told: dict[str, Json] = {"QuestionID": value.query.id, "Question": value.query.text, "Failed": value.reason}
+    return told | {"RetrievedPassages": [], "RetrievedIDs": [], "Answer": "", "CitedIDs": [], "Confidence": 0.0}
 
 
 def document(state: DocumentState, indexed: bool) -> Json:

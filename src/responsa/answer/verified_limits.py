@@ -13,12 +13,12 @@ from responsa.text import normalise
 
 _EXCEPTION = re.compile(
     r"\b(?:unless|except(?: where| when| if| for| on| that)?|other than|save(?: where| as| for)?|provided that|"
-    r"only (?:if|where|when|after|once|with|within|on|for|to|in)|subject to|apart from|"
-    r"without (?:the |its |their |an? )?(?:\w+ ){0,2}(?=(?:consent|approval|permission|licence|authorisation)\b))\b",
+    r"only (?:if|where|when|after|once|with|within|on|for|to|in)|subject to|apart from)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"\b(?:if|where|when|whenever|while (?=it|they|the|an?\b)|once(?! (?:every|an?|per|each|in)\b)|to the extent|in the event(?: of| that)|in case(?: of)?|as long as)\b",
+    r"\b(?<!only )(?:if|where|when|whenever|while (?=it|they|the|an?\b)|once(?! (?:every|an?|per|each|in)\b)|"
+    r"to the extent|in the event(?: of| that)|in case(?: of)?|as long as)\b",
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(
@@ -84,7 +84,7 @@ def limits(text: str, cited: Cited) -> str:
 
 def _kept(name: str, found: str, own: tuple[str, ...], text: str, source: str) -> bool:
     """Whether a sentence that holds words of a condition or an exception holds it as such."""
-    if found.lower().startswith("only") or lex.share(own, frozenset(lex.content(text))) >= 1 and name == "condition":
+    if found.lower().startswith("only") or (lex.share(own, frozenset(lex.content(text))) >= 1 and name == "condition"):
         return True
     if (
         _CONDITION.search(text)
@@ -104,7 +104,8 @@ def only(text: str, cited: Cited) -> str:
     """ "need only be told on request" made "must be told"."""
     for unit in cited.near(text)[:1]:
         if any(modal.only for modal in lex.modals(normalise(unit.text))) and not re.search(
-            r"\b(?:only|solely|unless|except|not|no|if|where|when|requires?|needs?|after|until|at least|nobody|without)\b",
+            r"\b(?:only|solely|unless|except|not|no|if|where|when|requires?|needs?|after|until|at least|nobody|"
+            r"without)\b",
             text,
             re.IGNORECASE,
         ):
@@ -118,11 +119,11 @@ def _same_head(found: str, own: tuple[str, ...], text: str) -> bool:
     return place >= 0 and bool(own) and set(own[:2]) & set(lex.content(text[place + len(found) :])[:2]) != set()
 
 
-_NARROWING = frozenset(
-    ["small", "large", "listed", "unlisted", "retail", "professional", "public", "private", "foreign", "domestic", "natural",
-     "legal", "central", "systemic", "minor", "home", "host", "regulated", "exempt", "non-executive", "executive",
-     "eligible", "qualified", "new", "existing", "significant", "independent"]
-)  # fmt: skip
+_NARROWING_WORDS = """
+small large listed unlisted retail professional public private foreign domestic natural legal central systemic minor
+home host regulated exempt non-executive executive eligible qualified new existing significant independent
+"""
+_NARROWING = frozenset(_NARROWING_WORDS.split())
 
 
 def narrowed(text: str, cited: Cited) -> str:

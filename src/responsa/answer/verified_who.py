@@ -90,7 +90,7 @@ def _differ(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _acted_upon(who: Sequence[str], modal: lex.Modal, source: str, other: lex.Modal) -> bool:
-    if modal.passive or agent(source, other):
+    if modal.passive or ":" in source or agent(source, other):
         return False
     doer = set(who) if other.passive else set(who) & lex.actors()
     return bool(doer & set(lex.content(source[other.end :])) and not doer & set(lex.content(source[: other.start])))

@@ -84,8 +84,9 @@ _UNIVERSAL = re.compile(
 )
 _ACTORS_WORDS = """
 accountant actuary administrator adviser advisor agency agent applicant auditor authority bank beneficiary board
-borrower broker buyer client commission company consumer contractor council court creditor custodian customer debtor depositary
-depositor director distributor eba ecb eiopa employee employer esma exchange executive firm fund government guarantor
+borrower broker buyer client commission company consumer contractor council court creditor custodian customer debtor
+depositary depositor director distributor eba ecb eiopa employee employer esma exchange executive firm fund
+government guarantor
 holder institution insured insurer intermediary investor issuer lender liquidator manager member minister ministry
 officer operator originator owner parliament partner policyholder president provider registrar regulator
 representative secretary seller servicer shareholder sponsor staff supervisor trader trustee tribunal undertaking
@@ -105,7 +106,8 @@ _FORCES: tuple[tuple[str, str], ...] = (
     (
         "need not",
         r"need(?:s)? not|(?:does|do|did|is|are|shall|will) not (?:be )?(?:need|have|required?|obliged)(?: to)?|"
-        r"(?:is|are|be) exempt(?:ed)? from|no (?:such )?(?:\w+ ){1,4}?(?:is|are|shall be) (?:needed|required|necessary)|"
+        r"(?:is|are|be) exempt(?:ed)? from|"
+        r"no (?:such )?(?:\w+ ){1,4}?(?:is|are|shall be) (?:needed|required|necessary)|"
         r"no longer (?:has|have|needs?) to|not necessary|not mandatory|may choose whether to",
     ),
     (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from responsa.cli.output import JsonOption, add_row, note, print_json, print_table, say, table
+from responsa.cli.taxonomy_evaluating import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from responsa.taxonomy.values import Criterion, Objective, Threshold
 
 taxonomy = typer.Typer(no_args_is_help=True, help="The EU Taxonomy: activities, criteria, and what a report is about.")
+taxonomy.add_typer(evaluate, name="evaluate")
 
 YearOption = Annotated[
     int | None, typer.Option("--year", metavar="YYYY", help="The financial year; left out, the latest criteria.")

@@ -99,7 +99,7 @@ def print_written(answer: Answer) -> None:
         told = sum(call.tokens_in + call.tokens_out for call in answer.trace)
         costs = [call.cost for call in answer.trace if call.cost is not None]
         price = f", {sum(costs):.4f} US dollars" if costs else ""
-        say(f"Written by {answer.trace[0].model}: {sent:,} requests sent, {told:,} tokens{price}")
+        say(f"Language model {answer.trace[0].model}: {sent:,} requests sent, {told:,} tokens{price}")
 
 
 def _print_verified(answer: VerifiedAnswer) -> None:

@@ -96,6 +96,6 @@ def _size(value: object) -> float:
 
 
 def _number(value: object) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value) or abs(value) > 1e6:  # type: ignore[arg-type,operator]
+    if type(value) not in (int, float) or not math.isfinite(value) or abs(value) > 1e6:  # type: ignore[arg-type]
         raise ValueError("no pictures: a measure that is none")
     return float(value)  # type: ignore[arg-type]

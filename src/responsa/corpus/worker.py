@@ -1,9 +1,10 @@
 """The process that reads untrusted files: ``python -m responsa.corpus.worker LIMITS``, started by `sandbox` alone.
 
 It takes frames on standard input, a name and then the content of a file of that name, and answers each pair with one
-frame on standard output. In the place of a name there may be an order for pictures of pages (`drawing`). It looks at no content itself: for each file it makes a copy of itself (a fork, a few
-milliseconds, with the libraries loaded), which locks itself in, reads this one file, answers and ends. So a file that
-takes its reader over cannot touch what is said of another. What a frame is says `frame`.
+frame on standard output. In the place of a name there may be an order for pictures of pages (`drawing`). It looks at no
+content itself: for each file it makes a copy of itself (a fork, a few milliseconds, with the libraries loaded), which
+locks itself in, reads this one file, answers and ends. So a file that takes its reader over cannot touch what is said
+of another. What a frame is says `frame`.
 """
 
 from __future__ import annotations

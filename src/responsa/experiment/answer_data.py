@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 
 from responsa import questions
@@ -25,6 +26,11 @@ class Asked:
     references: Mapping[str, Reference] = field(default_factory=dict)
     days: Mapping[str, date] = field(default_factory=dict)
     topics: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def by_id(self) -> dict[str, Query]:
+        """The questions by their ids."""
+        return {query.id: query for query in self.queries}
 
     @property
     def digests(self) -> dict[str, str]:

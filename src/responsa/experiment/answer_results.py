@@ -1,8 +1,8 @@
 """What an experiment with answers found, as plain values in the form of `results`, with failures and cost.
 
-Each row has besides "asked", "answered", "abstained", "failed" and "unscored" (by id, why), "flags" of judges, and "cost": requests,
-tokens and US dollars of what was written and of what was judged. Replies from the cache count as when they were paid,
-so that the figures do not depend on how often an experiment was stopped.
+Each row has besides "asked", "answered", "abstained", "failed" and "unscored" (by id, why), "flags" of judges, and
+"cost": requests, tokens and US dollars of what was written and of what was judged. Replies from the cache count as when
+they were paid, so that the figures do not depend on how often an experiment was stopped.
 """
 
 from __future__ import annotations

@@ -102,7 +102,6 @@ def plans(table: AnswerTable, answering: Answering, scorer: Scorer) -> list[tupl
 
 def _write_answers(found: Sequence[Found], answering: Answering, folder: Path) -> Mapping[str, str]:
     """The answers of each row in the submission format; their digests by name. Those of rows that are gone go."""
-    queries = {query.id: query for query in answering.asked.queries}
     sums: dict[str, str] = {}
     for written, _ in found:
         items = []
@@ -110,7 +109,7 @@ def _write_answers(found: Sequence[Found], answering: Answering, folder: Path) -
             given = submitted(record, answering.asked, answering.corpus)
             item = {
                 "QuestionID": record["id"],
-                "Question": queries[record["id"]].text,
+                "Question": given.question,
                 "RetrievedPassages": list(given.passages),
                 "RetrievedIDs": list(given.ids),
                 "Answer": record["answer"],

@@ -79,7 +79,7 @@ def score(written: Written, scorer: Scorer, asked: Asked, corpus: Corpus, folder
 
 def submitted(record: Record, asked: Asked, corpus: Corpus) -> SubmittedAnswer:
     """An answer as RePASs takes it: with the passages that it was written from, the blank ones left out."""
-    question = next(query.text for query in asked.queries if query.id == record["id"])
+    question = asked.by_id[record["id"]].text
     texts = [(each.id, each.text) for each in corpus.read(record["passages"]).values() if each.text.strip()]
     reason = "" if str(record["answer"]).strip() else str(record["reason"] or "the answer is blank")
     return SubmittedAnswer(
@@ -116,7 +116,7 @@ def _repass(written: Written, scorer: Scorer, asked: Asked, corpus: Corpus) -> S
 
 def cases(written: Written, asked: Asked) -> list[Case]:
     """The answers of a row beside the official ones."""
-    queries = {query.id: query for query in asked.queries}
+    queries = asked.by_id
     return [
         Case(
             record["id"], queries[record["id"]].text, asked.references[record["id"]].answer, record["answer"],

@@ -6,13 +6,15 @@ journals/SYSTEM-INPUTS.jsonl             what was made of each question, in the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from responsa import recipe as recipes
+from responsa.analysis import Idf
 from responsa.answer.examples import ExampleBank, Selection, read_examples
 from responsa.answer.generators import together
 from responsa.answer.generators.base import Failed, Generator, Task
@@ -129,8 +131,7 @@ class Answering:
         run = DryRun(load_chat(recipe.answer.model))
         stand_in, more = _without_paid(recipe, len(queries))
         stage = replace(recipe.answer, tools=replace(recipe.answer.tools, chat=run))
-        for _ in self._made(replace(stand_in, answer=stage), queries, row.system):
-            pass
+        self._make(replace(stand_in, answer=stage), queries, row.system, lambda _record: None)
         return "", [*more, *run.planned()]
 
     def _journal(self, row: AnswerRow, made: Mapping[str, object]) -> Journal:
@@ -151,57 +152,40 @@ class Answering:
         """Make and keep what is left. ModelError where nothing comes of the first questions, all for one reason and
         without a token paid, as with a wrong key: they are not kept, and the others not asked."""
         queries = self._open(journal, recipe)
-        before = len(self.asked.queries) - len(queries)
-        held: list[Record] = []
-        for number, record in enumerate(self._made(recipe, queries, row.system), 1):
-            held.append(record)
-            if len(held) < number or not _in_vain(held):
-                for each in held:
-                    journal.add(each)
-                held = []
-            elif len(held) == min(_ENOUGH, len(queries)):
-                raise ModelError(f"none of the first {len(held):,} questions got an answer: {record['reason']}")
-            self.progress(before + number, len(self.asked.queries), row.system)
+        before, total = len(self.asked.queries) - len(queries), len(self.asked.queries)
+        kept = _Kept(journal, len(queries), lambda done: self.progress(before + done, total, row.system))
+        self._make(recipe, queries, row.system, kept.add)
 
-    def _made(self, recipe: Recipe, queries: Sequence[Query], label: str) -> Iterator[Record]:
-        """What is made of each question, as soon as it is there."""
+    def _make(self, recipe: Recipe, queries: Sequence[Query], label: str, keep: Callable[[Record], None]) -> None:
+        """Give ``keep`` what is made of each question, in the thread that made it and before that takes another: so
+        that a kill loses nothing that is done."""
         recipe = self._dated(recipe)
+        stage = recipe.answer
         engine, size = Engine(self.library, recipe), len(queries) if _bear_on_another(recipe) else _BATCH
         idf = _words_of(recipe).idf(self.corpus)
         for start in range(0, len(queries), max(1, size)):
             batch = queries[start : start + size]
             self.progress(start, len(queries), f"{label}, searching")
             run = recipe.retrieve(batch, self.corpus, depth(recipe))
-            tasks = []
-            for query in batch:
-                todo = engine._task(query, run.rankings[query.id], self.corpus, idf)
-                if isinstance(todo, Task):
-                    tasks.append(todo)
-                else:
-                    yield self._record(todo, [])
-            stage = recipe.answer
+            todo = [engine._task(query, run.rankings[query.id], self.corpus, idf) for query in batch]
+            for each in todo:
+                if isinstance(each, Answer):
+                    keep(self._record(each))
+            tasks = [each for each in todo if isinstance(each, Task)]
             if isinstance(stage, Vrr) and _bear_on_another(recipe):
                 stage.open()
                 for made, steps in stage.steps(tasks, self.corpus, self.threads):
-                    yield self._record(made, steps)
-            elif isinstance(stage, Generator):
-                yield from self._several(stage, tasks, idf)
-            else:
-                for task in tasks:
-                    yield self._record(together.attempt(stage, task, self.corpus, idf), [])
+                    keep(self._record(made, steps))
+                continue
 
-    def _several(self, stage: Generator, tasks: Sequence[Task], idf: Any) -> Iterator[Record]:  # noqa: ANN401
-        """As `together.answers`, but each as soon as it is done, so that a kill loses none of them."""
-        stage.open()
-        executor = ThreadPoolExecutor(self.threads, "answers")
-        try:
-            running = [executor.submit(together.attempt, stage, task, self.corpus, idf) for task in tasks]
-            for each in as_completed(running):
-                yield self._record(each.result(), [])
-        finally:
-            executor.shutdown(cancel_futures=True)
+            def one(task: Task, idf: Idf = idf) -> None:
+                keep(self._record(together.attempt(stage, task, self.corpus, idf)))
 
-    def _record(self, made: Answer | Failed, steps: Sequence[tuple[str, str]]) -> Record:
+            if isinstance(stage, Generator):
+                stage.open()
+            _at_once(one, tasks, self.threads if isinstance(stage, Generator) else 1)
+
+    def _record(self, made: Answer | Failed, steps: Sequence[tuple[str, str]] = ()) -> Record:
         row: dict[str, Any] = {"id": made.query.id, "question": digest_of([made.query])}
         if isinstance(made, Failed):
             row |= {"state": "failed", "reason": made.reason, "answer": "", "passages": [], "cited": [], "notes": []}
@@ -282,6 +266,44 @@ def calls_of(records: Sequence[Record]) -> list[Mapping[str, Any]]:
 def prompts_of(records: Sequence[Record]) -> str:
     """Names all that the model was asked."""
     return digest(sorted(str(call["prompt"]) for call in calls_of(records)))
+
+
+class _Kept:
+    """Keeps the first failures back until it is known that they are not all that comes. For several threads."""
+
+    def __init__(self, journal: Journal, expected: int, told: Callable[[int], None]) -> None:
+        self._journal, self._enough, self._told = journal, min(_ENOUGH, expected), told
+        self._held: list[Record] | None = []
+        self._done = 0
+        self._lock = threading.Lock()
+
+    def add(self, record: Record) -> None:
+        """Keep what was made of a question. ModelError where nothing comes of any."""
+        with self._lock:
+            self._done += 1
+            if self._held is not None:
+                self._held.append(record)
+                if _in_vain(self._held):
+                    if len(self._held) >= self._enough:
+                        told = f"none of the first {len(self._held):,} questions got an answer"
+                        raise ModelError(f"{told}: {record['reason']}")
+                    return
+                for each in self._held:
+                    self._journal.add(each)
+                self._held = None
+            else:
+                self._journal.add(record)
+            self._told(self._done)
+
+
+def _at_once(work: Callable[[Task], None], tasks: Sequence[Task], threads: int) -> None:
+    """Do the work on every task, ``threads`` at a time; an error ends it."""
+    executor = ThreadPoolExecutor(threads, "answers")
+    try:
+        for each in as_completed([executor.submit(work, task) for task in tasks]):
+            each.result()
+    finally:
+        executor.shutdown(cancel_futures=True)
 
 
 def _in_vain(records: Sequence[Record]) -> bool:

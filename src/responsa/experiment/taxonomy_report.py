@@ -259,7 +259,7 @@ def markdown(made: Made) -> str:
     for sheet in made.sheets:
         text += f"## {sheet.title} (`{sheet.name}`)\n\n"
         text += _line(sheet.header) + _line(["---", *["--:"] * (len(sheet.header) - 1)])
-        text += "".join(_line([_shown(cell) for cell in row]) for row in sheet.rows) + "\n"
+        text += "".join(_line([shown(cell) for cell in row]) for row in sheet.rows) + "\n"
         text += "".join(f"{note}\n\n" for note in sheet.notes)
     text += "## Figures\n\n"
     titles = {**{file: title for file, (title, _) in BARS.items()}, **SWEEPS}
@@ -281,7 +281,8 @@ def _rounded(cell: Cell) -> Cell:
     return round(cell, _DIGITS) + 0.0 if isinstance(cell, float) else cell  # + 0.0: no -0.0
 
 
-def _shown(cell: Cell) -> str:
+def shown(cell: Cell) -> str:
+    """A cell as people read it: floats with four digits, nothing for None."""
     return "" if cell is None else f"{_rounded(cell):.{_DECIMALS}f}" if isinstance(cell, float) else str(cell)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -99,9 +99,10 @@ def marks(assessment: Assessment) -> Marks:
 
 
 def quotes(each: CriterionAssessment) -> list[Quote]:
-    """The sentences to show for a criterion: those that no claim rests on already."""
+    """The sentences to show for a criterion, each once: those that no claim rests on already."""
     claimed = {_key(claim.place.page, claim.place.text) for claim in each.claims if claim.place}
-    return [quote for quote in each.quotes if _key(quote.page, quote.text) not in claimed]
+    by_words = {_key(quote.page, quote.text): quote for quote in each.quotes}
+    return [quote for key, quote in by_words.items() if key not in claimed]
 
 
 def shown_checks(assessment: Assessment, each: CriterionAssessment | None = None) -> list[NumberCheck]:
@@ -180,4 +181,3 @@ def _shared(one: Box, other: Box) -> float:
 
 def _key(page: int, text: str) -> tuple[int, str]:
     return page, " ".join(normalise(text).split()).casefold()
-

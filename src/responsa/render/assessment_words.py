@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from responsa.taxonomy.values import (
     Threshold,
     Verdict,
 )
+from responsa.text import tidy
 from responsa.types import Call
 
 VERDICTS: Mapping[Verdict | None, str] = {
@@ -51,7 +53,8 @@ _PARTS: Mapping[Part, str] = {
 }  # fmt: skip
 _OBJECTIVES = {code: name for code, _, name in OBJECTIVES}
 _SIGNS = {"<": "below", "<=": "at most", "=": "exactly", ">=": "at least", ">": "above"}
-_EXCERPT = 620  # characters of a chunk
+_BLANK_LINES = re.compile(r"\n\s*\n+")
+_EXCERPT, _CONDITION = 620, 90  # characters of a chunk, and of a threshold's condition
 
 
 def company(assessment: Assessment) -> str:
@@ -121,12 +124,19 @@ def dates(each: Criterion | Threshold) -> str:
     return " ".join(parts)
 
 
+def when(each: Criterion) -> str:
+    """When and on which condition it applies, but for a condition that its text begins with."""
+    said = each.condition if not tidy(each.text).startswith(tidy(each.condition)) else ""
+    return "; ".join(part for part in (f"applies {dates(each)}" if dates(each) else "", said) if part)
+
+
 def threshold(each: Threshold) -> str:
     """``specific emissions of CO2: below 50 gCO2/km (to 2025-12-31)``."""
     amount = f"{_SIGNS[each.op]} {each.value:g} {each.unit}".rstrip()
     if each.unit == "class" and each.value >= 1:
         amount = f"{chr(ord('A') - 1 + int(each.value))} or better"
-    extra = "; ".join(part for part in (dates(each), each.condition, "says to what it applies" * each.scope) if part)
+    parts = (dates(each), short(each.condition, _CONDITION), "says to what it applies" * each.scope)
+    extra = "; ".join(part for part in parts if part)
     return f"{each.metric}: {amount}{f' ({extra})' if extra else ''}"
 
 
@@ -146,6 +156,14 @@ def figure_of(check: NumberCheck) -> str:
     """Whose year and what kind a figure is, in words."""
     year = str(check.figure.year or "")
     return "; ".join(part for part in (year, ROLES[check.figure.role]) if part)
+
+
+def grouped(checks: Sequence[NumberCheck]) -> list[tuple[str, list[NumberCheck]]]:
+    """The checks by criterion and threshold, in the order of the first of each."""
+    groups: dict[str, list[NumberCheck]] = {}
+    for check in checks:
+        groups.setdefault(f"{check.criterion}: {threshold(check.threshold)}", []).append(check)
+    return list(groups.items())
 
 
 def amount(value: float | None) -> str:
@@ -190,9 +208,18 @@ def excerpt(each: Evidence, quoted: Sequence[Quote | Claim]) -> list[tuple[str, 
     return [(cells(piece), marked) for piece, marked in pieces if piece]
 
 
+def short(text: str, most: int = 150) -> str:
+    """The beginning of a text in a line, cut at a word."""
+    plain = " ".join(text.split())
+    if len(plain) <= most:
+        return plain
+    end = plain.rfind(" ", most // 2, most)
+    return f"{plain[: end if end > 0 else most]} …"
+
+
 def cells(text: str) -> str:
-    """Tabs between the cells of tables as bars."""
-    return text.replace("\t", " | ")
+    """Tabs between the cells of tables as bars, and no empty lines."""
+    return _BLANK_LINES.sub("\n", text.replace("\t", " | "))
 
 
 class Spent(NamedTuple):

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
-def render(name: str, **values: object) -> str:
-    """The page ``name``.html with ``name``.css as its style. Functions among the values are called by the template."""
+def render(name: str, *, pictures: bool = False, **values: object) -> str:
+    """The page ``name``.html with ``name``.css as its style. Functions among the values are called by the template.
+
+    ``pictures`` allows those that the page holds itself, as ``data:``.
+    """
     style = (resources.files("responsa.render") / f"{name}.css").read_text(encoding="utf-8").strip()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    images = " img-src data:;" if pictures else ""
+    policy = f"default-src 'none'; style-src 'sha256-{digest}';{images} base-uri 'none'; form-action 'none'"
     return _environment().get_template(f"{name}.html").render(style=style, policy=policy, **values)
 
 
@@ -46,5 +50,6 @@ def _environment() -> Environment:
         finalize=lambda value: shown(value) if type(value) is str else value,
     )
     environment.filters["chance"] = lambda value: f"{value:.2f}"
+    environment.filters["points"] = lambda value: f"{value:.1f}"
     environment.filters["score"] = lambda value: "none" if value is None else f"{value:.3f}"
     return environment

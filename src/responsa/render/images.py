@@ -87,7 +87,7 @@ def _reduced(pixels: Pixels) -> tuple[Pixels, Pixels]:
 
 
 def _chosen(means: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The places of the colours to keep: the commonest, and for what is left the commonest of each region of colours."""
+    """The places of the colours to keep: the commonest, then the commonest of each region of colours, then others."""
     order = np.argsort(-counts, kind="stable")
     if len(order) <= _COLOURS:
         return order
@@ -120,7 +120,7 @@ def around(boxes: Sequence[Box], width: float, height: float) -> Box:
     """The part of a page to show for boxes on it: all of them with some space, never higher than half the page."""
     left, right = min(box.x0 for box in boxes), max(box.x1 for box in boxes)
     top, bottom = min(box.y0 for box in boxes), max(box.y1 for box in boxes)
-    least = max(right - left + 0.06 * width, 0.5 * width)
+    least = max(right - left + 0.05 * width, 0.36 * width)
     middle = (left + right) / 2
     x0 = min(max(middle - least / 2, 0.0), max(width - least, 0.0))
     space = 0.03 * height

@@ -21,7 +21,7 @@ from responsa.taxonomy.highlights import highlights, of_all
 from responsa.taxonomy.numbers import check, relevant
 from responsa.taxonomy.report import Report
 from responsa.taxonomy.retrieve import find
-from responsa.taxonomy.trust import LIMITS, Likeness, against_kpi, against_numbers, likeness, nearness, trust
+from responsa.taxonomy.trust import Likeness, against_kpi, against_numbers, likeness, nearness, trust
 from responsa.taxonomy.values import (
     Activity,
     Asking,
@@ -46,6 +46,8 @@ SAFEGUARDS = Criterion(
     " rights, bribery and corruption, taxation, fair competition (minimum safeguards).",
 )
 """Article 18 of Regulation (EU) 2020/852 as a question, in our own words."""
+
+_PAGES = 12  # listed
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,8 @@ def assess(
         of_all(report, held.evidence, {name: each.criterion for name, each in blank.items()}, activity.name),
         tuple(relevant(numbers.figures, activity, pages)),
         tuple(held.checks), held.kpi, shares,
-        flags=tuple(_evidence_flags(held)),
-        missing=tuple(_no_figures(held, year)),
+        flags=tuple(_evidence_flags(report, held, activity, year, catalogue)),
+        missing=tuple(_not_shown(report, held, year)),
         notes=(*found.notes, *report.notices, *held.notes, *(said for one in numbers.templates for said in one.flags)),
         trace=tuple(held.calls),
     )  # fmt: skip
@@ -184,14 +186,22 @@ def _no_figures(held: _Held, year: int) -> Iterator[str]:
                     yield f"{each.id}: no figure of {year} was found to set beside {limit}"
 
 
-def _evidence_flags(held: _Held) -> Iterator[str]:
+def _evidence_flags(report: Report, held: _Held, activity: Activity, year: int, catalogue: Catalogue) -> Iterator[str]:
     if not held.evidence:
         yield "no evidence was found"
-    elif held.evidence[0].score < LIMITS.evidence:
-        yield "the best evidence is weak: the report may not be about this activity"
+    if activity.id not in prepared.spoken_of(report, year, catalogue):
+        yield "nothing in the report's text names this activity: neither its code nor its name nor a phrase of it"
     told = sorted({each.page for each in held.evidence if addressed(each.text)})
     if told:
         yield f"text on page {', '.join(map(str, told))} gives orders to a language model; they were not followed"
+
+
+def _not_shown(report: Report, held: _Held, year: int) -> Iterator[str]:
+    yield from _no_figures(held, year)
+    pages = prepared.unread(report)
+    if pages:
+        listed = ", ".join(map(str, pages[:_PAGES])) + (" ..." if len(pages) > _PAGES else "")
+        yield f"page{'s' * (len(pages) > 1)} {listed}: pictures without text; evidence shown there only is not found"
 
 
 # --- with a model ---------------------------------------------------------------------------------------
@@ -236,7 +246,7 @@ def _concluded(
             now = replace(now, verdict=logic.standing(each.criterion, standings))
         if now.verdict is not None:
             said = against_numbers(each.criterion, made.checks, logic.verdict(now.verdict))
-            now = replace(now, disagreement=said if now.numbers or not each.parent else "")
+            now = replace(now, disagreement=said if now.numbers else "")
         criteria.append(now)
     verdicts = {root.criterion.id: logic.verdict(logic.standing(root.criterion, standings)) for root in held.roots}
     whole = None if made.failure else logic.together(verdicts.values())

@@ -18,6 +18,7 @@ LEAST_WORDS = 3
 
 _TOKEN = re.compile(r"[^\W_]+(?:[.,](?=\d)\d+)*")
 _TRAPS: tuple[Role, ...] = ("trap_future", "trap_other_year")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _TIMES: dict[str, Role] = {"a target or plan": "trap_future", "another year": "trap_other_year"}
 _SAID = {
     "trap_future": "the words are of a target, a plan or a forecast",
@@ -42,7 +43,7 @@ def check(text: str, quote: str, passage: str, shown: Sequence[Evidence], labels
     order = [named, *(at for at in range(len(shown)) if at != named)] if named >= 0 else list(range(len(shown)))
     for at in order:
         span = located(quote, shown[at].text)
-        if span is None:
+        if span is None or not _same_figures(quote, shown[at].text[span[0] : span[1]]):
             continue
         place = placed(report, shown[at], *span)
         exact = _levelled(quote) in _levelled(place.text)
@@ -53,6 +54,11 @@ def check(text: str, quote: str, passage: str, shown: Sequence[Evidence], labels
             flags = (*flags, _SAID[role])
         return Claim(text, quote, page, support, place, role, (generation,), flags)
     return Claim(text, quote, page, "not_found", None, "supports", (generation,), (NOT_FOUND,))
+
+
+def _same_figures(quote: str, text: str) -> bool:
+    """Whether all numbers of the quote stand in the text: a near quote may differ in words, never in figures."""
+    return not set(_FIGURE.findall(normalise(quote))) - set(_FIGURE.findall(normalise(text)))
 
 
 def placed(report: Report, chunk: Evidence, start: int, end: int) -> Quote:

@@ -16,7 +16,6 @@ from typing import cast
 
 from responsa.errors import InputError, suggestion
 from responsa.taxonomy.evaluation_answers import HOLED, HOLES, METHODS, METRICS, SCALES, STEPS, Annotated, Links
-from responsa.taxonomy.values import Method
 
 KEYS = ("row", "method", "generation")
 SCORED = ("HE1", "HE2", "HE3")
@@ -106,7 +105,7 @@ def _annotated(row: Row, line: int) -> Annotated:
         raise _Wrong("no row")
     if row["method"] not in METHODS:
         raise _Wrong(f"no method {row['method']!r}{suggestion(row['method'], METHODS)}")
-    method: Method = row["method"]  # type: ignore[assignment]
+    method = row["method"]
     stepped = method != "traditional"
     scores = {step: _whole(row, f"HE{step}", SCALES[step]) for step in (STEPS if stepped else (3,))}
     if not stepped and (given := [name for name in ("HE1", "HE2", *LINKED) if row.get(name)]):
@@ -166,7 +165,7 @@ def template(generations: Iterable[Row]) -> str:
     writer = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\r\n")
     writer.writeheader()
     for each in generations:
-        writer.writerow({name: _harmless(value) if name in TEXTS else value for name, value in each.items()})
+        writer.writerow({name: _harmless(value) if name in ("row", *TEXTS) else value for name, value in each.items()})
     return out.getvalue()
 
 

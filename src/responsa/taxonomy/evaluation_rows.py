@@ -109,27 +109,45 @@ def read_assessments(paths: Sequence[Path]) -> list[Json]:
             raise InputError(f"{path}: cannot be read: {error.strerror}; check the path") from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"{path}: is no JSON ({error}); give what assess --json wrote") from error
-        listed = given.get("assessments", given) if isinstance(given, dict) else given
+        listed = given.get("assessments", given.get("rows", given)) if isinstance(given, dict) else given
         for place, each in enumerate(listed if isinstance(listed, list) else [listed], 1):
-            if not isinstance(each, dict) or not {"report", "activity", "year", "evidence"} <= each.keys():
+            if not _is_assessment(each):
                 raise InputError(
-                    f"{path}: [{place}] is no assessment with report, activity, year and evidence; give what"
+                    f"{path}: [{place}] is no assessment with report, activity, year, evidence and numbers; give what"
                     " assess --json wrote"
                 )
             found.append(each)
     return found
 
 
+def _is_assessment(given: object) -> bool:
+    if not isinstance(given, dict) or not {"report", "activity", "year"} <= given.keys():
+        return False
+    named = isinstance(given["report"], dict) and isinstance(given["activity"], dict)
+    lists = [given.get(name) for name in ("evidence", "numbers")]
+    return (
+        named
+        and {"name"} <= given["report"].keys()
+        and {"id"} <= given["activity"].keys()
+        and all(isinstance(each, list) and all(isinstance(one, dict) for one in each) for each in lists)
+        and all({"page", "text"} <= one.keys() for one in given["evidence"])
+    )
+
+
 def activity_id(assessment: Json) -> str:
     """``CCM 6.5``."""
-    activity = assessment["activity"]
-    return str(activity["id"] if isinstance(activity, dict) else activity)
+    return str(assessment["activity"]["id"])
+
+
+def report_name(assessment: Json) -> str:
+    """The report's file, without its folder."""
+    return Path(str(assessment["report"]["name"])).name
 
 
 def is_row(row: JudgedRow, assessment: Json) -> bool:
     """Whether an assessment is of the row's report, by the file's name with or without ending, activity and year."""
-    own, name = row.marked, Path(str(assessment["report"])).name
-    return (own.activity, own.year) == (activity_id(assessment), int(assessment["year"])) and name in (
+    own, name = row.marked, report_name(assessment)
+    return (own.activity, own.year) == (activity_id(assessment), assessment["year"]) and name in (
         own.report,
         Path(own.report).stem,
     )
@@ -143,10 +161,7 @@ def beside(rows: Sequence[JudgedRow], assessments: Sequence[Json]) -> list[Judge
             if not is_row(row, each):
                 continue
             if row.marked.id in found:
-                raise InputError(
-                    f"row {row.marked.id!r} is assessed twice ({each['report']}, {activity_id(each)}, {each['year']});"
-                    " give one of them"
-                )
+                raise InputError(f"row {row.marked.id!r} is assessed twice ({report_name(each)}); give one of the two")
             found[row.marked.id] = judge(row, each)
     return [found[row.marked.id] for row in rows if row.marked.id in found]
 
@@ -157,8 +172,7 @@ def judge(row: JudgedRow, assessment: Json) -> Judged:
         Evidence(int(one["page"]), str(one["text"]), str(one.get("criterion", "")), 0.0, "", 0, 0)
         for one in assessment["evidence"]
     ]  # fmt: skip
-    figures = [one for one in assessment.get("figures") or () if isinstance(one, dict)]
-    here = [[one for one in figures if is_same(noted, one)] for noted in row.numbers]
+    here = [[one for one in assessment["numbers"] if is_same(noted, one)] for noted in row.numbers]
     agreeing = [any(same_unit(noted.unit, one) for one in own) for noted, own in zip(row.numbers, here, strict=True)]
     return Judged(
         row,

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,12 @@ from responsa.taxonomy.evaluation_retrieval import Gold
 from responsa.taxonomy.evidence_eval import HELD, MarkedRow, covers, holds
 from responsa.taxonomy.recipes import EvidenceRecipe, load
 from responsa.taxonomy.report import Report
-from responsa.taxonomy.retrieve import find
+from responsa.taxonomy.retrieve import CHUNKS, find
 from responsa.text import digest
 from responsa.types import Ranking, Run
 
 GOLD, STATES, ENDING = "gold.json", "runs.json", ".run"
+_FINDING = ("asking", "lexical", "queries", "recipes", "report", "retrieve", "scoring", "vectors")
 NEEDS_CHAT = "a language model makes its queries, and none was given"
 Progress = Callable[[int, int, str], None]
 
@@ -43,9 +46,9 @@ class State:
 
 
 def documents(row: MarkedRow, report: Report) -> list[list[str]]:
-    """For each quote that decides, the chunks that have it; the first that has most of it where none has it whole.
+    """For each quote that decides, the chunks that have it whole; where none has, that with most of it.
 
-    The thesis takes the chunk with most of its words (appendix C). Chunks that hold it whole are as good as one another. A
+    The thesis takes the chunk with most of its words (appendix C). Chunks that hold it whole are all as good. A
     quote that is in no chunk of its page stands for itself: nothing finds it.
     """
     found: dict[tuple[str, ...], None] = {}
@@ -133,11 +136,14 @@ def make_runs(
     folder: Path,
     chat: ChatModel | None = None,
     model: str = "",
+    chunks: int = CHUNKS,
     fresh: bool = False,
     progress: Progress = lambda _done, _total, _label: None,
 ) -> list[State]:
-    """Write gold, a run for each recipe with all that it finds, and what became of each.
+    """Write gold, a run for each recipe, and what became of each.
 
+    The thesis's recipes and those with a filter give all that they find, ours, which rank every chunk, the first
+    ``chunks``.
     A run whose rows, reports, recipe and ``model`` are as they were is kept, unless ``fresh``. A recipe that lacks a
     language model or a library is not run.
     """
@@ -147,12 +153,22 @@ def make_runs(
     for at, name in enumerate(recipes):
         progress(at, len(recipes), name)
         recipe, path = load(name), folder / file_name(name)
-        key = digest([version("responsa"), asdict(recipe), _made_of(rows, reports), model if recipe.needs_chat else ""])
+        most = chunks if recipe.retriever == "weighted" and not recipe.filter else 0
+        key = digest(
+            [
+                version("responsa"),
+                _code(),
+                asdict(recipe),
+                _made_of(rows, reports),
+                model if recipe.needs_chat else "",
+                most,
+            ]
+        )
         old = before.get(name)
         if old and old.key == key and path.is_file() and not fresh:
             states[name] = State(name, "kept", old.reason, key)
             continue
-        states[name] = _run(name, recipe, rows, reports, chat, path, key)
+        states[name] = _run(State(name, "done", "", key), recipe, rows, reports, chat, path, most)
         write_json({"runs": [asdict(each) for each in states.values()]}, folder / STATES)
     progress(len(recipes), len(recipes), "")
     write_json({"runs": [asdict(each) for each in states.values()]}, folder / STATES)
@@ -160,35 +176,42 @@ def make_runs(
 
 
 def _run(
-    name: str,
+    state: State,
     recipe: EvidenceRecipe,
     rows: Sequence[MarkedRow],
     reports: Mapping[str, Report],
     chat: ChatModel | None,
     path: Path,
-    key: str,
+    chunks: int,
 ) -> State:
     if recipe.needs_chat and chat is None:
-        return State(name, "not run", NEEDS_CHAT)
+        return State(state.recipe, "not run", NEEDS_CHAT)
     shipped = catalogue.shipped()
     rankings: dict[str, Ranking] = {}
     notices: list[str] = []
     try:
         for row in rows:
             activity = shipped.find(row.activity, row.year).activity
-            found = find(reports[row.report], activity, recipe, 0, chat, row.year)
+            found = find(reports[row.report], activity, recipe, chunks, chat, row.year)
             rankings[row.id] = Ranking.of(row.id, [(each.passage_id, each.score) for each in found.evidence])
             notices += found.notices[:1]
     except (MissingDependency, ModelError) as error:
-        return State(name, "not run", str(error))
+        return State(state.recipe, "not run", str(error))
     if recipe.needs_chat and len(notices) == len(rows):  # what was found is not the recipe's
-        return State(name, "not run", notices[0])
-    write_run(Run(Path(name).stem, rankings), path)
-    return State(name, "done", f"{len(notices)} of {len(rows)} rows: {notices[0]}" if notices else "", key)
+        return State(state.recipe, "not run", notices[0])
+    write_run(Run(Path(state.recipe).stem, rankings), path)
+    return replace(state, reason=f"{len(notices)} of {len(rows)} rows: {notices[0]}") if notices else state
 
 
 def _made_of(rows: Sequence[MarkedRow], reports: Mapping[str, Report]) -> list[Any]:
     return [[row.id, row.activity, row.year, reports[row.report].digest] for row in rows]
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """Of what finds evidence: changed code makes runs anew."""
+    folder = resources.files("responsa") / "taxonomy"
+    return digest([(folder / f"{name}.py").read_text(encoding="utf-8") for name in _FINDING])
 
 
 def states_in(path: Path) -> dict[str, State]:

@@ -17,6 +17,7 @@ from responsa.taxonomy import evaluation_answers as answers
 from responsa.taxonomy.evaluation_answers import Annotated
 from responsa.taxonomy.evaluation_retrieval import Cut, Scores
 from responsa.taxonomy.evaluation_rows import NO_VERDICT, VERDICTS, Judged, JudgedRow, Summary, credit
+from responsa.taxonomy.recipes import THRESHOLDS
 from responsa.taxonomy.values import Method
 
 NOT_RUN = "not run here"
@@ -204,12 +205,11 @@ def _udr_cell(here: int, printed: int | None) -> Cell:
 
 
 def sweep_sheet(file: str, name: str, cuts: Sequence[Cut]) -> Sheet:
-    """A recipe at each filter threshold; without cuts the thresholds that the thesis gives figures for."""
+    """A recipe at each filter threshold of the thesis."""
     printed = published()["sweeps"].get(name, {})
     known = {f"{cut.threshold:g}": cut for cut in cuts}
-    told = sorted({key for each in printed.values() for key in each} | set(known), key=float)
     rows: list[tuple[Cell, ...]] = []
-    for key in told:
+    for key in (f"{threshold:g}" for threshold in (0.0, *THRESHOLDS)):
         cut = known.get(key)
         here: list[Cell] = [NOT_RUN] * 4
         if cut:

@@ -71,9 +71,14 @@ def asked_of(
         by_shape.setdefault(prompts.shape(group.asked, asking.method), []).append(place)
     for shape, places in by_shape.items():
         chats: list[Chat] = []
+        asked: list[int] = []
         for place in places:
             kept, labels = _fitting(groups[place], activity, asking, year, chat, referred, made)
             made.shown[place] = (kept, labels)
+            if groups[place].evidence and not kept:
+                made.failures.append(f"{chat.name}: a window of {chat.window:,} tokens has no room for a passage")
+                continue
+            asked.append(place)
             passages = [(label, each.text) for label, each in zip(labels, kept, strict=True)]
             chats += [
                 _prompt(groups[place], activity, asking, year, passages, referred, number)
@@ -84,7 +89,7 @@ def asked_of(
             if progress:
                 progress(before + each, total, "asking")
 
-        keys = [(place, number) for place in places for number in range(asking.generations)]
+        keys = [(place, number) for place in asked for number in range(asking.generations)]
         for key, parsed in zip(keys, ask(chat, chats, shape, _TRIES, counted), strict=True):
             if isinstance(parsed, ChatFailed):
                 made.failures.append(str(parsed))

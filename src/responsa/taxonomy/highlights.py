@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -15,14 +16,18 @@ from responsa.text import sentences, words
 MOST = 2
 """Sentences marked in a chunk."""
 _SHORTEST, _LONGEST = 4, 80  # words; longer ones are tables run together
+_CITED = re.compile(
+    r"\b(?:Regulation|Directive|Decision|Article|Annex|point|Section|Appendix|paragraph)s?\b"
+    r"(?:\s?\(?(?:EU|EC|EEC)\)?)?(?:\s?(?:No\s?)?[\d/]+(?:\(\w+\))*|\s?\(\w+\)|\s[A-EIVX]+\b)*"
+)
 _LEAST = 0.5  # of the score of the best sentence of the chunk
 
 
 def highlights(report: Report, chunk: Evidence, criterion: Criterion, about: str = "") -> tuple[Quote, ...]:
-    """At most `MOST` sentences or lines of a table that share most with the criterion and ``about`` (the activity's
-    name), rare words counting more, in the order of the page; none where nothing is shared."""
+    """At most `MOST` sentences or lines of a table that share most with the criterion and ``about``, the activity's name,
+    in the order of the page; none where nothing is shared. Rare words count more, names of laws not at all."""
     weights = _weights(report)
-    wanted = set(words(f"{criterion.text} {about}"))
+    wanted = set(words(f"{_CITED.sub(' ', criterion.text)} {about}"))
     scored = []
     for start, end in sentences(chunk.text):
         own = words(chunk.text[start:end])

@@ -284,8 +284,7 @@ def _finished(read: _Open) -> Template | None:
     told = [item for _, item in (*read.seen, *read.totals)]
     if len(set(read.marks) - {"total"}) < 2 or sum(bool(item.numbers) for item in told) < 2:
         return None
-    titles = [f"{item.row.title} {item.row.text if item.placed else _quote(item)}" for item in read.header]
-    header = " ".join(titles)
+    header = " ".join(f"{item.row.title} {_quote(item)}" for item in read.header)
     heads = " ".join(value.head for item in told for value in item.values)
     kpi = _kpi(" ".join(item.label for _, item in read.totals)) or _kpi(f"{header} {heads}")
     if kpi is None:
@@ -295,7 +294,7 @@ def _finished(read: _Open) -> Template | None:
     totals: dict[Section, tuple[float | None, float | None]] = {}
     for section, item in read.totals:
         totals.setdefault(section, columns.of(item))
-    years = YEAR.findall(heads) or YEAR.findall(" ".join(text for text in titles if not _PROSE.search(text)))
+    years = YEAR.findall(heads) or YEAR.findall(" ".join(_quote(each) for each in read.header if not _is_prose(each)))
     pages = tuple(sorted({item.row.page for item in told}))
     return Template(
         kpi,
@@ -361,12 +360,18 @@ def _line(section: Section, item: Item, columns: Columns) -> Line:
     amount, share = columns.of(item)
     name = re.sub(r"\s{2,}", " ", _HEAD.sub("", item.label) if _section(item.label) else item.label).strip(" .|")
     return Line(
-        section, name, item.codes, amount, share, item.row.page, item.row.text if item.placed else _quote(item),
+        section, name, item.codes, amount, share, item.row.page, _quote(item),
         bool(OF_WHICH.match(item.label)), item.row.passage_id,
     )  # fmt: skip
 
 
+def _is_prose(item: Item) -> bool:
+    return not item.placed and bool(_PROSE.search(item.row.text)) and not _A1.search(item.row.text)
+
+
 def _quote(item: Item) -> str:
+    if item.placed:
+        return item.row.text
     return " ".join([item.label, *(value.text for value in item.values)])
 
 

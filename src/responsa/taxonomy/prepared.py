@@ -11,9 +11,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from responsa.corpus.readers.pdf_passages import NO_TEXT, SCANNED
 from responsa.errors import InputError
 from responsa.taxonomy import wire
 from responsa.taxonomy.catalogue import Catalogue
+from responsa.taxonomy.eligibility import screen
 from responsa.taxonomy.figures import figures
 from responsa.taxonomy.grid import YEAR, rows_of
 from responsa.taxonomy.kpi import Template, aligned_shares, lines_for, templates
@@ -30,6 +32,7 @@ _OWN = re.compile(
     r"(?:[A-Za-z]+ \d{1,2},? )?(20\d\d)\b",
     re.IGNORECASE,
 )
+_ALL = 1000  # activities: more than there are
 _FEW = 3  # times that a year has to be named as the report's own
 
 
@@ -89,6 +92,35 @@ def numbers(report: Report, year: int, catalogue: Catalogue) -> Numbers:
 def activity_names(catalogue: Catalogue) -> Mapping[str, str]:
     """Names by id, for KPI lines that give a name and no code."""
     return {each.activity.id: each.activity.name for each in catalogue.activities()}
+
+
+@lru_cache(maxsize=8)
+def spoken_of(report: Report, year: int, catalogue: Catalogue) -> Mapping[str, str]:
+    """The activities that the report's words point to, by id, with these words and their pages: a code, a number beside
+    a name, a name, a NACE code or a phrase of it. `responsa.taxonomy.eligibility` tells them."""
+    name = f"spoken-{digest([READ, FORMAT, year, report.name, activity_names(catalogue)])[:12]}-{report.digest[:24]}"
+
+    def build(folder: Path) -> None:
+        texts = [(each.page or 1, f"{each.title}\n{each.text}") for each in report.passages]
+        told = {
+            one: "; ".join(f"{r.kind} {r.matched!r} on page {r.pages[0]}" for r in each.reasons)
+            for each in screen(texts, catalogue, year, _ALL)
+            if each.reasons
+            for one in (each.id, *each.others)
+        }
+        (folder / _FILE).write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+
+    def load(folders: Sequence[Path]) -> Mapping[str, str]:
+        loaded: dict[str, str] = wire.made(dict[str, str], json.loads((folders[0] / _FILE).read_text("utf-8")))
+        return loaded
+
+    return report.artefacts.opened(lambda: [report.artefacts.get(name, [report.digest], build)], load)
+
+
+def unread(report: Report) -> tuple[int, ...]:
+    """The pages of the report whose pictures were not read: what is shown there only is not found."""
+    flags = {SCANNED, NO_TEXT}
+    return tuple(sorted({each.page for each in report.passages if each.page and flags & set(each.flags)}))
 
 
 def kpi_lines(found: Sequence[Template], activity: str, year: int) -> tuple[KpiLine, ...]:

@@ -187,7 +187,7 @@ def prompt(
     parts.append(f"Criteria of {asked.what}:\n{tree(asked)}")
     for title, text in referred:
         parts.append(f"{title}, which these criteria name:\n{text[:_LONGEST_REFERRED]}")
-    parts.append(f"Passages of the report of {name} for {year}:\n\n{fenced(passages)}")
+    parts.append(f"Passages of the report of {name} for {year}:\n\n{fenced(passages) or 'None was found.'}")
     messages = (Message("system", SYSTEM), Message("user", "\n\n".join(parts)))
     return Chat(messages, Settings(), f"assess-{method}", repetition)
 

@@ -35,16 +35,15 @@ class Limits:
     """Where a flag begins.
 
     ``aligned_share`` (percent) is that of the conventions of alignment_dev.json: an activity of whose eligible amount
-    less is reported as aligned is taken as not aligned. ``evidence`` was chosen on those rows: see docs/taxonomy.md.
-    The others were set without replies of a model, on sentences: two wordings of one finding are above them, findings
-    on different criteria below; raise or lower them for the model at hand.
+    less is reported as aligned is taken as not aligned. On its rows that have KPI lines it flags each verdict that is
+    turned round and none that is right. The others had no replies of a model to be chosen on: two wordings of one
+    finding, written for the tests, are above them, findings on different matters below (docs/taxonomy.md).
     """
 
     aligned_share: float = 5.0
-    evidence: float = 0.0
     agreement: float = 0.8
-    bleu: float = 0.15
-    similarity: float = 0.6
+    bleu: float = 0.05
+    similarity: float = 0.55
     bertscore: float = 0.85
     scc: float = 0.5
 

@@ -134,6 +134,11 @@ class Generator:
         """Look up the models, so that what is wrong with their names shows before the first question."""
         _ = self.chat
 
+    def check(self) -> None:
+        """ModelError where no question can get an answer, because the model has no key, or the server refuses it."""
+        check: Callable[[], None] = getattr(self.chat, "check", lambda: None)
+        check()
+
     @property
     def settings(self) -> Settings:
         """As the model takes them."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, runtime_checkable
 
 from responsa.analysis import Idf
@@ -11,6 +11,7 @@ from responsa.answer.generators.base import AnswerFailed, Failed, Generator, Tas
 from responsa.corpus.view import Corpus
 from responsa.errors import ModelError, NotFound
 from responsa.models.chat import ChatFailed
+from responsa.models.chat.threads import in_order, stopper
 from responsa.types import Answer, Query, Ranking
 
 THREADS = 8
@@ -36,7 +37,8 @@ def answers(
 
     Generators answer ``threads`` questions at a time; other stages one after the other. A question whose models fail,
     or whose passages were removed meanwhile, is a `Failed` in its place. What would stop every question stops here: a
-    setting that cannot be used, a model that is not named or not there, a library that is missing.
+    setting that cannot be used, a model that is not named or not there, a key that is missing or wrong, a library that
+    is missing. Where the reader goes away, requests on their way are given up.
     """
     if not isinstance(answerer, Generator):
         for task in tasks:
@@ -49,13 +51,12 @@ def answers(
     if found is not None:
         yield from found
         return
-    executor = ThreadPoolExecutor(threads, "answers")
-    try:
-        running = [executor.submit(attempt, answerer, task, corpus, idf) for task in tasks]
-        for each in running:
-            yield each.result()
-    finally:
-        executor.shutdown(cancel_futures=True)
+    running = in_order(lambda task: attempt(answerer, task, corpus, idf), tasks, threads, stopper(answerer.chat))
+    with contextlib.closing(running):
+        for made in running:
+            if any(call.error for call in made.trace):
+                answerer.check()
+            yield made
 
 
 def attempt(answerer: Answers, task: Task, corpus: Corpus, idf: Idf) -> Answer | Failed:

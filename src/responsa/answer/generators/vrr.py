@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -22,6 +21,7 @@ from responsa.entailment import PROTOCOLS
 from responsa.errors import ModelError, NotFound, RecipeError
 from responsa.models.chat import Chat, ChatFailed, Reply, Settings
 from responsa.models.chat.fence import RULE, defused
+from responsa.models.chat.threads import in_order, stopper
 from responsa.text import normalise, sentences
 from responsa.types import Answer, Query
 
@@ -163,15 +163,14 @@ class Vrr(Obligations):
 
     def _run(self, tasks: Sequence[Task], corpus: Corpus, threads: int) -> list[Draft | Failed]:
         """The drafts after all steps. As published every question waits for the others at each step."""
-        published = self.behaviour == "published"
-        with ThreadPoolExecutor(threads, "answers") as executor:
-            if not published:
-                return list(executor.map(partial(self._whole, corpus=corpus), tasks))
-            made: list[Draft | Failed] = list(executor.map(partial(self._begun, corpus=corpus), tasks))
-            bar = 0.0
-            for number in range(1, self.rounds + 1):
-                bar = self._bar(made)
-                made = list(executor.map(partial(self._published, bar=bar, number=number), made))
+        stop = stopper(self.chat)
+        if self.behaviour == "corrected":
+            return list(in_order(partial(self._whole, corpus=corpus), tasks, threads, stop))
+        made = list(in_order(partial(self._begun, corpus=corpus), tasks, threads, stop))
+        bar = 0.0
+        for number in range(1, self.rounds + 1):
+            bar = self._bar(made)
+            made = list(in_order(partial(self._published, bar=bar, number=number), made, threads, stop))
         if made and self.rounds:
             made[-1] = _kept(made[-1], partial(_last, bar=bar))
         return made

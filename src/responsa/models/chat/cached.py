@@ -12,6 +12,7 @@ from responsa.cache import Cache, key
 from responsa.models.chat import Chat, ChatFailed, ChatModel, Progress, Reply
 from responsa.models.chat.calls import begun, content
 from responsa.models.chat.client import ApiChat, several
+from responsa.models.chat.threads import stopper
 from responsa.types import Call
 
 VERSION = 1  # of what is stored here
@@ -82,10 +83,18 @@ class CachedChat:
         whole = yield from _returning(self.inner, chat)
         self._keep(self.place(chat), whole)
 
-    def _several(self, chats: Sequence[Chat], progress: Progress) -> list[Reply | ChatFailed]:
+    def cancel(self) -> None:
+        """Give up every request that is on its way."""
+        stopper(self.inner)()
+
+    def check(self) -> None:
+        """ModelError where the model can answer nothing but what the cache knows."""
         if isinstance(self.inner, ApiChat):
-            return several(self._asked, chats, self.inner.threads, progress, self.inner.wire.cancel)
-        return several(self._asked, chats, 1, progress, lambda: None)
+            self.inner.check()
+
+    def _several(self, chats: Sequence[Chat], progress: Progress) -> list[Reply | ChatFailed]:
+        threads = self.inner.threads if isinstance(self.inner, ApiChat) else 1
+        return several(self._asked, chats, threads, progress, self.cancel)
 
     def _asked(self, chat: Chat) -> Reply:
         """Asked of the model, or the reply to the same request that is on its way."""

@@ -11,6 +11,7 @@ from functools import cached_property
 from responsa.errors import InputError, ModelError
 from responsa.models.chat import Chat, ChatFailed, Progress, Reply, Settings, prices
 from responsa.models.chat.calls import begun
+from responsa.models.chat.threads import give_up
 from responsa.models.chat.window import size
 from responsa.models.chat.wire import Outcome, Wire
 from responsa.models.tokens import estimate
@@ -89,7 +90,18 @@ class ApiChat:
 
     def replies(self, chats: Sequence[Chat], progress: Progress | None = None) -> list[Reply | ChatFailed]:
         """In order; a failure stands in its place."""
-        return several(self.reply, chats, self.threads, progress, self.wire.cancel)
+        return several(self.reply, chats, self.threads, progress, self.cancel)
+
+    def cancel(self) -> None:
+        """Give up every request that is on its way."""
+        self.wire.cancel()
+
+    def check(self) -> None:
+        """ModelError where no request can succeed: there is no key, or the server has refused it, or does not know the
+        model, and has answered nothing yet."""
+        self.wire.prepare()
+        if self.wire.refusal:
+            raise ModelError(f"{self.name}: {self.wire.refusal}")
 
     def stream(self, chat: Chat) -> Generator[str, None, Reply]:
         """The pieces as they come, and as the generator's value the whole.
@@ -196,14 +208,12 @@ def several(
         except ChatFailed as failure:
             return failure
 
-    with ThreadPoolExecutor(max(1, min(threads, len(chats)))) as pool:
-        futures = [pool.submit(one, chat) for chat in chats]
-        try:
-            for done, _ in enumerate(as_completed(futures), 1):
-                if progress:
-                    progress(done, len(futures))
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            stop()
-            raise
+    pool = ThreadPoolExecutor(max(1, min(threads, len(chats))))
+    futures = [pool.submit(one, chat) for chat in chats]
+    try:
+        for done, _ in enumerate(as_completed(futures), 1):
+            if progress:
+                progress(done, len(futures))
+        return [future.result() for future in futures]
+    finally:
+        give_up(pool, futures, stop)

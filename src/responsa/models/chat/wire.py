@@ -39,13 +39,15 @@ _TAIL = 64  # characters of a stream that a key may have begun in
 class Outcome:
     """What came of a request: ``text``, or the ``problem`` in words.
 
-    ``again`` says whether it may pass, ``busy`` whether the server has too much to do, ``wait`` how many seconds it
-    asks for. Tokens are counted where the server said them, also of a reply that cannot be used.
+    ``again`` says whether it may pass, ``always`` whether every request meets it, ``busy`` whether the server has too
+    much to do, ``wait`` how many seconds it asks for. Tokens are counted where the server said them, also of a reply
+    that cannot be used.
     """
 
     text: str = ""
     problem: str = ""
     again: bool = False
+    always: bool = False
     busy: bool = False
     wait: float | None = None
     tokens_in: int = 0
@@ -53,12 +55,14 @@ class Outcome:
 
 
 class _Made:
-    """What is made at the first request."""
+    """What is made at the first request, and what is known of the server since."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.model: Model[Any] | None = None
         self.flying: set[Future[Outcome]] = set()
+        self.answered = False
+        self.refusal = ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,11 @@ class Wire:
             future.cancel()  # where the waiting was interrupted
             with self._made.lock:
                 self._made.flying.discard(future)
+
+    @property
+    def refusal(self) -> str:
+        """Why every request fails: the key or the model's name was refused before anything was answered. Else ""."""
+        return self._made.refusal
 
     def cancel(self) -> None:
         """Give up every request that waits for its reply."""
@@ -131,9 +140,9 @@ class Wire:
             async with asyncio.timeout(self.timeout):
                 settings, messages = self._settings(chat), _messages(chat)
                 response = await model_request(model, messages, model_settings=settings, instrument=False)
-            return self._read(response)
+            return self._noted(self._read(response))
         except Exception as error:
-            return self._failed(error)
+            return self._noted(self._failed(error))
 
     async def _stream(self, model: Model[Any], chat: Chat, put: Callable[[str | Outcome], None]) -> None:
         from pydantic_ai.direct import model_request_stream
@@ -155,7 +164,15 @@ class Wire:
         except Exception as error:
             outcome = self._failed(error)
         finally:
-            put(outcome)
+            put(self._noted(outcome))
+
+    def _noted(self, outcome: Outcome) -> Outcome:
+        """The outcome, after what it tells of the requests to come was kept."""
+        with self._made.lock:
+            self._made.answered |= bool(outcome.text)
+            if self._made.answered or outcome.always:
+                self._made.refusal = "" if self._made.answered else outcome.problem
+        return outcome
 
     def _settings(self, chat: Chat) -> ModelSettings:
         # The library's own retries are off: those of two layers multiply.
@@ -232,11 +249,12 @@ class Wire:
         if status in (401, 403):
             names = " or ".join(self.variables)
             has = "the key in" if self._held() else "a request without a key; set"
-            return Outcome(problem=f"refuses {has} the environment variable {names} (status {status})")
+            told = f"refuses {has} the environment variable {names} (status {status})"
+            return Outcome(problem=told, always=status == 401)  # 403 may be of this prompt alone
         if 300 <= status < 400:
             return Outcome(problem=f"sends on to another address (status {status}); give the final address")
         if status == 404:
-            return Outcome(problem=f"{said}; check the address and the name of the model {self.model!r}")
+            return Outcome(problem=f"{said}; check the address and the name of the model {self.model!r}", always=True)
         if isinstance(error, exceptions.ModelContextWindowExceededError):
             return Outcome(problem=f"the prompt is longer than the model's window ({said})")
         return Outcome(problem=f"the request was refused with {said}")
