@@ -83,7 +83,8 @@ def replying(criteria, conclusion="insufficient", step_1="All of it.", **more):
     for name, (verdict, *quotes) in criteria.items():
         pairs = [(each, "the year") if isinstance(each, str) else each for each in quotes]
         stated[name] = [
-            {"passage": "p2-1", "quote": quote, "states": f"it says {quote[:20]}", "time": time} for quote, time in pairs
+            {"passage": "p2-1", "quote": quote, "states": f"it says {quote[:20]}", "time": time}
+            for quote, time in pairs
         ]
         judged[name] = {
             "reason": more.get("reason", f"{name} is {verdict}"), "missing": f"more on {name}", "verdict": verdict

@@ -65,13 +65,28 @@ def sample_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library
 
 
 _ON_LOOPBACK = (
+    "test_assessing_cli.py",
+    "test_chat_cached.py",
+    "test_chat_client.py",
+    "test_chat_contract.py",
+    "test_chat_docs.py",
+    "test_chat_dryrun.py",
+    "test_chat_load.py",
+    "test_chat_server.py",
+    "test_chat_structured.py",
+    "test_experiment_answers.py",
+    "test_experiment_answers_cli.py",
     "test_fetch.py",
+    "test_generators_together.py",
     "test_judged_cli.py",
+    "test_listwise.py",
     "test_listwise_cli.py",
     "test_models_http.py",
     "test_models_hub.py",
     "test_models_load.py",
     "test_testing.py",
+    "test_verified_injections.py",
+    "test_writing_cli.py",
     "contracts/test_models.py",
 )
 

@@ -16,7 +16,7 @@ import pytest
 
 from chats import KEY, NOW, Time, chat, model_at
 from responsa.cache import Cache
-from responsa.errors import InputError, MissingDependency
+from responsa.errors import InputError, MissingDependency, ModelError
 from responsa.models.chat import ChatFailed, Message, Reply, Settings
 from responsa.models.chat.cached import CachedChat
 from responsa.models.chat.client import ApiChat
@@ -461,6 +461,36 @@ def test_a_missing_key_names_the_variable_and_nothing_is_sent(server, monkeypatc
         model_at(server, required=True).reply(chat())
     assert failure.value.call.attempts == 0
     assert server.requests == []
+
+
+def test_what_every_request_would_meet_is_known_until_one_is_answered(monkeypatch):
+    monkeypatch.setenv("RESPONSA_API_KEY", "wrong-key-4711-xyz")
+    with ChatServer(key=KEY) as server:
+        model = model_at(server)
+        model.check()  # nothing is known yet
+        assert isinstance(model.replies([chat()])[0], ChatFailed)
+        with pytest.raises(ModelError, match="local: refuses the key in the environment variable RESPONSA_API_KEY"):
+            model.check()
+        monkeypatch.setenv("RESPONSA_API_KEY", KEY)
+        model.reply(chat())
+        model.check()
+        monkeypatch.setenv("RESPONSA_API_KEY", "wrong-key-4711-xyz")
+        assert isinstance(model.replies([chat()])[0], ChatFailed)
+        model.check()  # it did answer: each failure is told by itself
+
+
+@pytest.mark.parametrize("fault", ["403", "400", "429*3", "refusal"])
+def test_what_one_request_meets_another_may_not(server, moment, fault):
+    model = model_at(server, moment.clock())
+    server.faults(fault)
+    assert isinstance(model.replies([chat()])[0], ChatFailed)
+    model.check()
+
+
+def test_without_a_key_that_is_needed_no_request_can_succeed(server, tmp_path):
+    model = CachedChat(model_at(server, required=True), Cache(tmp_path / "c.sqlite"))
+    with pytest.raises(ModelError, match="set the environment variable RESPONSA_API_KEY"):
+        model.check()
 
 
 @pytest.mark.parametrize("value", ["two words", "k\u00e9y", "a\nb"])

@@ -174,6 +174,13 @@ def test_a_script_goes_before_the_share():
             server.faults("nonsense")
 
 
+def test_a_server_that_runs_for_long_need_not_keep_every_request():
+    with ChatServer(kept=1) as server:
+        for text in ("one", "two"):
+            assert post(server, ask(text))[0] == 200
+        assert [request.body["messages"][-1]["content"] for request in server.requests] == ["two"]
+
+
 def test_the_command_prints_what_to_set(capsys):
     stop = threading.Event()
     stop.set()

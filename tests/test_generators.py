@@ -210,6 +210,12 @@ def test_a_failure_keeps_what_was_asked(rules):
     assert [call.purpose for call in caught.value.trace] == ["answer"]
 
 
+def test_a_reply_without_a_word_is_a_failure(rules):
+    with pytest.raises(AnswerFailed, match="the reply holds no word") as failure:
+        ask(Passages(tools=tools(model("*** [1]"))), rules)
+    assert [call.purpose for call in failure.value.trace] == ["answer"]
+
+
 def test_without_text_nothing_is_asked(rules):
     chat = model("Yes.")
     with pytest.raises(AnswerFailed, match="no passage kept has text"):

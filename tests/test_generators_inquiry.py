@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -114,6 +116,25 @@ def test_examples_of_a_file_are_selected_by_topic_and_never_the_question(tmp_pat
     assert [text in user for text in ("A0.", "A1.", "A2.", "Itself", "Same id")] == [True, True, False, False, False]
 
 
+@pytest.mark.parametrize("kind", [FewShot, MultiStep])
+def test_as_of_a_day_no_example_is_of_that_day_or_later(tmp_path, law, kind):
+    days = {"before": "2019-12-31", "same": "2020-01-01", "after": "2021-01-01", "unknown": ""}
+    words = ["Which bank reports inflows?", "Who may waive caps?", "When are losses booked?", "How is gold held?"]
+    rows = [{"id": name, "question": text, "answer": f"Said {name}.", "date": days[name]} for name, text in zip(days, words, strict=True)]  # fmt: skip
+    path = tmp_path / "examples.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    def said(day):
+        chat = model("Yes.")
+        stage = kind(tools=tools(chat, implicit=lambda _query, _chat: []), examples=str(path))
+        made = ask(stage, replace(law, as_of=day), query=ASKED)
+        return [name for name in days if f"Said {name}." in prompts(chat)[1]], made.notes
+
+    assert said(date(2020, 1, 1)) == (["before"], ())
+    assert said(None) == (list(days), ())
+    assert said(date(2019, 1, 1)) == ([], ("no example may be shown: all are of this question or too late",))
+
+
 def test_the_model_filters_examples(law):
     chat = model('{"reason": "near", "helps": true}', '{"reason": "far", "helps": false}', "Yes.")
     made = ask(FewShot(tools=tools(chat, examples=lambda _query: EXAMPLES), shots=2, example_filter=True), law)
@@ -125,6 +146,10 @@ def test_the_model_filters_examples(law):
 def test_without_examples_there_is_no_few_shot(law):
     with pytest.raises(RecipeError, match="examples are needed"):
         ask(FewShot(tools=tools(model("Yes."))), law)
+    for stage in (FewShot, MultiStep):
+        with pytest.raises(RecipeError, match="examples are needed"):
+            stage(tools=tools(model("Yes."))).open()
+    MultiStep(shots=0, tools=tools(model("Yes."))).open()
 
 
 # --- provisions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -136,7 +137,7 @@ def test_what_is_in_the_cache_needs_no_key(rules, served, monkeypatch):
         assert [isinstance(each, Failed) and "RESPONSA_API_KEY" in each.reason for each in refused] == [True] * 12
 
 
-@pytest.mark.parametrize("stage", [Passages, Loc, Vrr])
+@pytest.mark.parametrize("stage", [Passages, Loc, partial(Vrr, rounds=0)])
 def test_who_goes_away_leaves_no_request_on_its_way(rules, served, stage):
     arrived, late = threading.Semaphore(0), []
 

@@ -13,7 +13,6 @@ from responsa.evaluate.judge import Case, Judge, Rating
 from responsa.evaluate.judge_bias import (
     PROBES,
     Pair,
-    changed,
     constant,
     length_bias,
     length_flag,
@@ -123,26 +122,18 @@ def test_replies_to_a_probe_that_cannot_be_read():
     assert (found.n, found.unscored, found.shift, found.flag) == (0, 10, None, "")
 
 
-def test_the_requests_of_a_probe_are_counted_before():
-    asked = judge(fair)
-    for kind in PROBES:
-        model = asked.model
-        model.asked.clear()
-        probe(asked, CASES, [Rating(case.key, "scripted", 0, 1) for case in CASES], kind)
-        assert [chat.messages[1].text for chat in changed(asked, CASES, kind)] == [
-            chat.messages[1].text.split("\n\nReply with one JSON")[0] for chat in model.asked
-        ]
-
-
 def test_unrelated_is_the_answer_with_fewest_words_in_common():
     cases = [
         Case("a", "Which fee?", "The harbour fee.", "x"), Case("b", "Which harbour?", "The old harbour.", "y"),
         Case("c", "When?", "On Monday.", "z"), Case("a", "Which fee?", "The harbour fee.", "w", approach="other"),
     ]  # fmt: skip
-    texts = [chat.messages[1].text for chat in changed(judge(fair), cases, "unrelated")]
+    asked = judge(fair)
+    probe(asked, cases, [], "unrelated")
+    texts = [chat.messages[1].text for chat in asked.model.asked]
     assert len(texts) == 3  # a question is asked about once
     assert ["On Monday." in texts[0], "On Monday." in texts[1]] == [True, True]
-    assert changed(judge(fair), cases[:1], "unrelated") == []
+    assert probe(asked, cases[:1], [], "unrelated").n == 0
+    assert len(asked.model.asked) == 3
 
 
 def test_length():

@@ -167,18 +167,20 @@ def test_a_dry_run_asks_nothing_and_tells_what_would_be_asked(call, server, file
     good, mixed, references = files
     typed = ("score", "judged", good, mixed, "--references", references, "--judge",
              f"{server.url}#judge?price_in=1&price_out=2", "--repeat", 2, "--bias", 3)  # fmt: skip
-    (planned,) = call(*typed, "--dry-run", "--json").json()["planned"]
+    planned = call(*typed, "--dry-run", "--json").json()["planned"]
     assert server.requests == []
-    # 15 answers twice; four probes of three; three pairs in both orders.
-    assert (planned["requests"], planned["cached"]) == (15 * 2 + 4 * 3 + 3 * 2, 0)
-    assert planned["cost"] == pytest.approx((planned["tokens_in"] + 2 * planned["tokens_out"]) / 1e6)
+    assert [(row["judge"], row["purpose"]) for row in planned] == [(f"{server.url}#judge", "judge"), (f"{server.url}#judge", "judge-pair")]  # fmt: skip
+    # 15 answers twice, and four probes of three; three pairs in both orders.
+    assert [row["calls"] + row["known"] for row in planned] == [15 * 2 + 4 * 3, 3 * 2]
+    for row in planned:
+        assert row["cost"] == pytest.approx((row["tokens_in"] + 2 * row["tokens_out"]) / 1e6)
     done = call(*typed, "--json").json()
     # The same text to be rated is asked about once: good and mixed share three answers, in both repetitions.
-    assert len(server.requests) < done["calls"]["calls"] == planned["requests"]
+    assert len(server.requests) == sum(row["calls"] for row in planned) < done["calls"]["calls"]
     again = call(*typed, "--dry-run")
     assert "Nothing was asked" in again.out
-    (planned,) = call(*typed, "--dry-run", "--json").json()["planned"]
-    assert (planned["cached"], planned["cost"]) == (planned["requests"], 0)
+    again = call(*typed, "--dry-run", "--json").json()["planned"]
+    assert [(row["calls"], row["known"], row["cost"]) for row in again] == [(0, 42, None), (0, 6, None)]
 
 
 def test_replies_that_cannot_be_read_are_listed_and_the_rest_is_scored(call, files):

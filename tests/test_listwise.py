@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 
 from responsa import config, recipe
 from responsa.errors import ModelError, RecipeError
+from responsa.models.chat.calls import begun
+from responsa.models.chat.dryrun import DryRuns
 from responsa.models.chat.scripted import ScriptedChat
-from responsa.retrieval import RERANKERS, listwise
-from responsa.retrieval.listwise import Listwise, read_order, spans
+from responsa.models.chat.window import size
+from responsa.retrieval import RERANKERS, Hybrid, listwise
+from responsa.retrieval.listwise import Listwise, Tools, asked_by, read_order, spans
+from responsa.testing.chat import ChatServer
 from responsa.testing.replies import Asked
 from responsa.types import Query, Ranking, Run
 
@@ -195,6 +199,56 @@ def test_a_model_that_cannot_be_asked_is_an_error(corpus, monkeypatch):
     monkeypatch.setattr(listwise, "load_chat", lambda _: ScriptedChat(answer))
     with pytest.raises(ModelError, match="listwise: no reply: no key; name another model"):
         Listwise()(run("p03", "p04"), [Query("q", "which?")], corpus)
+
+
+def test_every_request_is_in_the_trace_of_its_question(corpus):
+    rankings = {name: run(*ids, query=name).rankings[name] for name, ids in (("a", ("p01", "p02", "p03")), ("b", ("p04",)))}  # fmt: skip
+    queries = [Query("a", "a?"), Query("b", "b?")]
+    done, model = reordered(Listwise(window=2, step=1), Run("r", rankings), corpus, heaviest, queries)
+    assert {name: [call.purpose for call in calls] for name, calls in done.run.trace.items()} == {"a": ["rerank"] * 2}
+    assert [call.prompt for call in done.calls] == [begun(chat, "").prompt for chat in model.asked]
+
+
+def test_a_hybrid_has_the_trace_of_all_its_stages(corpus):
+    first, second = (Listwise(depth=depth, tools=Tools(ScriptedChat(heaviest))) for depth in (2, 3))
+    words = recipe.parse({"retrieve": {"kind": "bm25"}}, "x", "x").retrieve
+    found = Hybrid((words,), rerank=(first, second))([Query("q", "rule of weight")], corpus, 3)
+    assert [call.purpose for call in found.trace["q"]] == ["rerank", "rerank"]
+    assert len(first.tools.chat.asked) == len(second.tools.chat.asked) == 1
+    assert Hybrid((words,))([Query("q", "rule of weight")], corpus, 3).trace == {}
+
+
+def test_passages_are_cut_shorter_where_the_models_window_ends(corpus_of, capsys):
+    corpus = corpus_of(("a", "word " * 400), ("b", "word " * 400))
+    model = ScriptedChat(lambda _: "[2] > [1]", window=600)
+    stage = Listwise(tools=Tools(model))
+    found = stage(run("a", "b"), [Query("q", "which?")], corpus)
+    assert [hit.passage_id for hit in found.rankings["q"].hits] == ["b", "a"]
+    assert size(model.asked[0].messages) < 600
+    assert "word word ..." in model.asked[0].messages[1].text
+    assert "in 1 of 1 windows passages were cut below 300 words" in capsys.readouterr().err
+    whole, _ = reordered(Listwise(), run("a", "b"), corpus, lambda _: "[2] > [1]")
+    assert whole.shortened == 0  # cut at 300 as told
+
+
+def test_a_question_longer_than_the_window_is_asked_as_it_is(corpus):
+    long = [Query("q", "which " * 200_000)]
+    done, model = reordered(Listwise(), run("p01", "p02"), corpus, lambda _: "[1]", long)
+    assert (done.windows, done.shortened, len(model.asked)) == (1, 1, 1)
+
+
+def test_a_dry_run_sends_nothing(corpus, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with ChatServer() as server:
+        made = recipe.parse({"retrieve": {"kind": "bm25"}, "rerank": {"kind": "listwise", "model": f"{server.url}#any"}}, "x", "x")  # fmt: skip
+        runs = DryRuns()
+        found = asked_by(made.retrieve, runs)([Query("q", "rule of weight")], corpus, 5)
+        assert server.requests == []
+    assert len(found.rankings["q"].hits) == 5
+    assert [(row.purpose, row.calls) for row in runs.planned()] == [("rerank", 1)]
+    assert found.name == made.retrieve([Query("q", "zebra")], corpus, 5).name
+    words = recipe.parse({"retrieve": {"kind": "bm25"}}, "x", "x").retrieve
+    assert asked_by(words, runs) is words
 
 
 def test_in_a_recipe():

@@ -117,6 +117,59 @@ def test_what_comes_again_in_a_table_is_no_header():
     assert table.count("Berlin") == 5
 
 
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        (("37.7", "25.3", "33.7"), True),
+        (("(1,200)", "12 %", "€5"), True),
+        (("37.7", "n/a", "see below"), False),  # one number alone
+        ((), False),
+    ],
+)
+def test_years_over_a_row_of_numbers_are_no_header(values, kept):
+    heads = ("2022", "2023", "Target for 2024")
+    sheets = [body(200).text(72, 86, "Example plc Annual Report 2023", 8) for _ in range(8)]
+    for year in range(2015, 2022):  # what has the same words on other pages, digits aside
+        sheets.append(body(200))
+        for x, words in zip((380, 460, 500), (str(year), str(year), f"Target for {year}"), strict=True):
+            sheets[-1].text(x, 86, words, 8)
+    table = body(200).text(72, 86, "Category", 8).text(72, 102, "Energy demand", 8)
+    for x, words in zip((380, 460, 500), heads, strict=True):
+        table.text(x, 86, words, 8)
+    for x, words in zip((382, 462, 520), values, strict=False):
+        table.text(x, 102, words, 8)
+    edition = read(*sheets, table)
+    words = " ".join(passage.text for passage in edition.passages if passage.page == 16)
+    assert all(head in words for head in heads) == kept
+    assert not any("Example plc" in text for text in texts(edition))
+
+
+def test_a_header_with_a_year_over_numbers_is_left_out():
+    sheets = []
+    for number in range(1, 7):
+        sheet = body(200).text(72, 60, "Annual Report 2023", 8).text(500, 60, str(number), 8)
+        sheet.text(75, 76, f"{number}.5", 8).text(500, 76, f"{number + 10}", 8)
+        sheets.append(sheet.text(72, 400, f"Only on this page: {'abcdef'[number - 1] * 5}."))
+    assert not any("Annual Report" in text for text in texts(read(*sheets)))
+
+
+def test_columns_below_a_table_stay_apart():
+    sheet = Sheet()
+    for row in range(5):
+        y = 150 + 14 * row
+        sheet.text(72, y, "Berlin").text(300, y, "100.00").text(400, y, str(row + 7)).rule(72, 480, y + 4)
+    for line in range(8):
+        sheet.text(72, 300 + 12 * line, "left column words")
+    for line in range(8):
+        sheet.text(164, 300 + 12 * line, "right column words")
+    edition = read(sheet, body())
+    assert len(texts(edition, "table")) == 1
+    assert [text for text in texts(edition) if "column" in text] == [
+        " ".join(["left column words"] * 8),
+        " ".join(["right column words"] * 8),
+    ]
+
+
 def test_headings_make_the_path_and_hold_on_the_next_page():
     first = body().text(72, 100, "Part one", 18).text(72, 130, "Scope", 13).text(72, 300, "Duties", 10, bold=True)
     first.text(72, 320, "Each firm has duties.")

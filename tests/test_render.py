@@ -15,7 +15,7 @@ from responsa.render.html import shown
 from test_explain import FACT, KEEP, NAMES, TELL, explained
 
 EVIL = "<script>alert(1)</script>"
-VOID = {"meta", "br", "link", "img", "input", "hr"}
+VOID = {"meta", "br", "link", "img", "input", "hr", "col"}
 
 
 class Page(HTMLParser):

@@ -9,6 +9,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import assessing
+from tests.assessing import CLASS_A, MET, MONITORED, ORDER, PAGES, PLAN, asked, model, replying
 
 from responsa.errors import InputError
 from responsa.models.chat.dryrun import DryRun
@@ -21,8 +23,6 @@ from responsa.taxonomy.recipes import shipped
 from responsa.taxonomy.values import Asking, Assessment, Criterion, Evidence
 from responsa.taxonomy.view import view
 from responsa.testing.replies import sensible
-from tests import assessing
-from tests.assessing import CLASS_A, MET, MONITORED, ORDER, PAGES, PLAN, asked, model, replying
 
 PLAIN = Asking(recipe="kw_qs", generations=1)
 
@@ -116,7 +116,8 @@ def test_parts_are_joined_by_all_of_them():
 def checked(tmp_path, quote, passage="p2-1", time="", year=2023):
     report = assessing.report(tmp_path)
     shown = [
-        Evidence(page, text, "SC", 1.0, f"nordkap p. {page} chunk 1", 0, len(text)) for page, text in enumerate(PAGES, 1)
+        Evidence(page, text, "SC", 1.0, f"nordkap p. {page} chunk 1", 0, len(text))
+        for page, text in enumerate(PAGES, 1)
     ]
     labels = [f"p{each.page}-1" for each in shown]
     return claims.check("it says so", quote, passage, shown, labels, report, year, 0, time)
@@ -163,7 +164,11 @@ def test_targets_and_other_years_are_no_support(tmp_path, quote, time, role):
 
 
 def test_the_same_words_quoted_by_several_generations_are_one_claim(tmp_path):
-    one, two, other = checked(tmp_path, CLASS_A), checked(tmp_path, f"{CLASS_A}."), checked(tmp_path, "no such words at all")
+    one, two, other = (
+        checked(tmp_path, CLASS_A),
+        checked(tmp_path, f"{CLASS_A}."),
+        checked(tmp_path, "no such words at all"),
+    )
     found = claims.merged([other, one, replace(two, generations=(3,))])
     assert [(each.support, each.generations) for each in found] == [("found", (0, 3)), ("not_found", (0,))]
 
@@ -218,6 +223,16 @@ def test_few_shot_prompts_show_five_of_ten_examples_by_the_seed(catalogue):
     assert companies(0, 0) == companies(0, 0)
     assert len({tuple(companies(0, n)) for n in range(5)}) > 1
     assert companies(0, 0) != companies(1, 0) or companies(0, 1) != companies(1, 1)
+
+
+def test_examples_of_prompts_on_one_criterion_have_one(catalogue):
+    activity = catalogue.find("CCM 7.7", 2023).activity
+    one = shown(activity.substantial_contribution, Criterion("SC 2", "2", "monitoring"), alone=True)
+    text = prompts.prompt(one, activity, [], method="few-shot-cot", year=2023).messages[1].text
+    replies = [json.loads(line) for line in text.splitlines() if line.startswith('{"step_1_criteria"')]
+    assert len(replies) == prompts.EXAMPLES
+    assert all(set(each) == {"step_1_criteria", "step_2_report", "step_3_verdicts"} for each in replies)
+    assert all(set(each["step_3_verdicts"]) == {"criterion"} for each in replies)
 
 
 def test_the_examples_keep_the_rules_that_prompts_give():
@@ -333,6 +348,14 @@ def test_figures_that_speak_against_a_verdict_are_flagged(made):
     assert any(flag.startswith("SC 1(b): the verdict is aligned") for flag in found.flags)
 
 
+def test_a_criterion_set_aside_is_told_where_the_verdict_rests_on_it(made):
+    found = made(model(replying(MET | {"SC_2": ("not_applicable",)}, "aligned")))
+    assert found.verdict == "aligned"
+    assert "SC 2 was taken as not applicable, and the verdict rests on that" in found.flags
+    either = made(model(replying(MET | {"SC_1_b": ("not_applicable",)}, "aligned")))
+    assert not any("not applicable" in flag for flag in either.flags)
+
+
 def test_five_generations_are_one(made):
     bad = replying(MET | {"SC_2": ("not_met", MONITORED)}, "not_aligned", reasoning="The offices are not monitored.")
     good = replying(MET, "aligned", reasoning="All is shown.")
@@ -386,13 +409,17 @@ def test_no_harm_and_safeguards_are_asked_where_wanted(made):
 
 
 def test_a_small_window_drops_the_worst_chunks_and_says_so(made):
-    whole = model(replying(MET))
-    made(whole)
-    room = made(whole).trace[0].tokens_in  # with all four passages
-    chat = model(replying(MET), window=REPLY + room - 60)
-    found = made(chat)
-    assert 0 < len(asked(chat.asked[0]).passages) < len(found.evidence)
-    assert any("were not shown to the model" in note for note in found.notes)
+    seen = {}
+    for window in range(REPLY, REPLY + 3000, 50):
+        chat = model(replying(MET), window=window)
+        found = made(chat)
+        seen[window] = len(asked(chat.asked[0]).passages) if chat.asked else 0
+        if 0 < seen[window] < len(found.evidence):
+            assert f"{len(found.evidence) - seen[window]} of 4 chunks" in found.notes[-1]
+            best = [each.text for each in found.evidence[: seen[window]]]
+            assert [text for _, text in asked(chat.asked[0]).passages] == best
+    assert list(seen.values()) == sorted(seen.values())
+    assert set(seen.values()) >= {0, 1, 4}
 
 
 def test_a_window_without_room_for_a_passage_is_a_failure(made):
@@ -457,7 +484,9 @@ def test_evidence_only_in_a_figure_is_said(made, tmp_path):
 
 def test_an_activity_that_the_report_does_not_name_is_flagged(made, tmp_path):
     assert not any("names this activity" in flag for flag in made().flags)
-    found = made(activity="CCM 4.1", report=assessing.report(tmp_path, "We bake bread. Bread was sold in 2023.", name="bread"))
+    found = made(
+        activity="CCM 4.1", report=assessing.report(tmp_path, "We bake bread. Bread was sold in 2023.", name="bread")
+    )
     assert any("nothing in the report's text names this activity" in flag for flag in found.flags)
 
 
@@ -488,7 +517,11 @@ def test_a_dry_run_counts_the_requests_and_sends_none(made):
 @pytest.mark.parametrize(
     ("texts", "year", "said"),
     [
-        (("Annual report 2023. In fiscal 2023 and fiscal 2023 all was well; 2022, 2022, 2022, 2022 too.",), 2023, "as its own"),
+        (
+            ("Annual report 2023. In fiscal 2023 and fiscal 2023 all was well; 2022, 2022, 2022, 2022 too.",),
+            2023,
+            "as its own",
+        ),
         (("In 2021 it rained, and 2021 was wet. 2019 was not.",), 2021, "most often"),
     ],
 )
@@ -537,7 +570,7 @@ def test_quotes_of_the_marked_rows_are_located_and_those_of_others_are_not(data,
         for each in row["evidence"]:
             quotes += 1
             found += _stands(each["quote"], reports[row["report"]], each["page"])
-            other = random.Random(quotes).choice([name for name in reports if name != row["report"]])  # noqa: S311
+            other = random.Random(quotes).choice([name for name in reports if name != row["report"]])
             strange += _stands(each["quote"], reports[other], 1 + quotes % reports[other].pages)
     assert quotes == 113
     assert found >= 105

@@ -177,6 +177,8 @@ def test_files_of_assessments(tmp_path):
             "[1] is no",
         ),
         ("[1]", "[1] is no assessment"),
+        ('{"report": {"name": "x"}, "activity": {"id": "y"}, "year": 1, "evidence": [], "numbers": null}', "[1] is no"),
+        ('{"report": "x", "activity": {"id": "y"}, "year": 1, "evidence": [], "numbers": []}', "[1] is no"),
     ],
 )
 def test_files_that_hold_none(tmp_path, content, message):

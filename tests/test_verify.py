@@ -7,9 +7,11 @@ import shutil
 import pytest
 
 from helpers import add, alter, failures, findings, remove, search, write_rows, write_rulebook
+from pdffile import Sheet, pdf
 from responsa.corpus import artefacts, catalogue, library, verify
 from responsa.corpus.library import Library
 from responsa.errors import StorageError
+from responsa.retrieval import links
 
 
 @pytest.fixture
@@ -224,6 +226,21 @@ def test_an_index_of_nothing_is_found(folder, rules):
     ((what, subject, detail),) = failed(folder)
     assert (what, subject) == ("index", name)
     assert detail.startswith("it is not of the passages of its versions; it is built again at the next search if")
+
+
+def test_the_citations_of_a_document_with_headings_of_text_are_whole(folder, tmp_path):
+    page = "<html><body><h1>House</h1><h2>Doors</h2><p>1 Lock the doors, see 2.</p><p>2 Shut them.</p></body></html>"
+    (tmp_path / "house.html").write_text(page, encoding="utf-8")
+    (tmp_path / "report.pdf").write_bytes(
+        pdf(Sheet().text(72, 72, "Targets", 18).lines(72, 100, "We cut emissions by half.", "See page 2."))
+    )
+    add(folder, tmp_path / "house.html", tmp_path / "report.pdf")
+    with Library.open(folder) as opened:
+        corpus = opened.corpus()
+        headings = [each for version in corpus.versions for each in corpus.passages(version) if each.kind == "heading"]
+        assert any(each.text for each in headings)
+        links.prepare(corpus)
+    assert failures(folder) == []
 
 
 def test_a_source_of_which_a_document_was_removed_is_noted(folder, tmp_path):

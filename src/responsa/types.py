@@ -141,10 +141,14 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Rankings of many queries by one system, keyed by query id, in the order asked."""
+    """Rankings of many queries by one system, keyed by query id, in the order asked.
+
+    ``trace`` has the requests to a language model that a stage made, by query id, in the order sent.
+    """
 
     name: str
     rankings: Mapping[str, Ranking]
+    trace: Mapping[str, tuple[Call, ...]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,9 +118,9 @@ def _asked(query: Query, cited: Sequence[Implied], corpus: Corpus, known: Catalo
         name = name_of(known.documents[version.document_id].act) or version.document_id
         acts.append(f"- {name}: {version.title}" if version.title and version.title != name else f"- {name}")
     given = [("question", query.text), *([("background", query.background)] if query.background else [])]
+    known_by = [("acts", "\n".join(acts)), ("cited", "; ".join(each.label for each in cited) or "none")]
     parts = [
-        "Acts in the library:\n" + "\n".join(acts),
-        "Cited already: " + ("; ".join(each.label for each in cited) or "none"),
+        f"The acts in the library, and what the inquiry cites already:\n\n{fenced(known_by)}",
         f"The inquiry:\n\n{fenced(given)}",
         f"Name at most {most} provisions.",
     ]

@@ -173,7 +173,7 @@ def _scorer(each: AnswerTable, options: Options, bar: Progress) -> Scorer:
         )
     except (MissingDependency, ModelError, NotFound) as error:
         return Scorer(reason=str(error), protocol=chosen)
-    return Scorer((), models, chosen, "", options.fresh, options.retry, bar)
+    return Scorer((), models, chosen, "", options.fresh, options.retry, options.threads, bar)
 
 
 def _raters(options: Options, bar: Progress) -> Scorer:
@@ -192,7 +192,7 @@ def _raters(options: Options, bar: Progress) -> Scorer:
     judges = tuple(Judge(load_chat(name), default_examples()) for name in names)
     if len({judge.name for judge in judges}) < len(judges):
         raise InputError("a judge is named twice; name each once")
-    return Scorer(judges, None, None, "", options.fresh, options.retry, bar)
+    return Scorer(judges, None, None, "", options.fresh, options.retry, options.threads, bar)
 
 
 def print_plan(planned: Sequence[dict[str, Any]]) -> None:

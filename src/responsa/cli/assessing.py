@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from responsa.cli.assessing_files import DocxOption, Files, HtmlOption, XlsxOption
 from responsa.cli.output import JsonOption, note, plural, print_json, progress
 from responsa.cli.planned import DryRunOption, print_planned
 from responsa.cli.taxonomy import CatalogueOption
@@ -44,6 +45,18 @@ Model = Annotated[
     ),
 ]
 
+Every = Annotated[bool, typer.Option("--all", help="Assess an activity for every objective, where it has several.")]
+Recipe = Annotated[
+    str, typer.Option("--recipe", metavar="NAME", help="How evidence is found: default, or one of the thesis.")
+]
+Method = Annotated[str, typer.Option("--method", metavar="METHOD", help="traditional, zero-shot-cot or few-shot-cot.")]
+Bert = Annotated[
+    str, typer.Option("--bertscore", metavar="MODEL", help="A model for BERTScore, such as hf:roberta-large.")
+]
+Ocr = Annotated[
+    str, typer.Option("--ocr", metavar="LANGUAGES", help="Read words off pictures, in these languages (deu+eng).")
+]
+
 
 def assess(
     reports: Reports,
@@ -51,33 +64,26 @@ def assess(
     year: Annotated[
         int | None, typer.Option("--year", metavar="YYYY", help="The financial year; left out, that of the report.")
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Assess an activity for every objective, where it has several.")
-    ] = False,
+    every: Every = False,
     chunks: Annotated[int, typer.Option("--chunks", min=1, help="How many chunks of evidence.")] = 10,
-    recipe: Annotated[
-        str, typer.Option("--recipe", metavar="NAME", help="How evidence is found: default, or one of the thesis.")
-    ] = "default",
+    recipe: Recipe = "default",
     model: Model = "",
-    method: Annotated[
-        str, typer.Option("--method", metavar="METHOD", help="traditional, zero-shot-cot or few-shot-cot.")
-    ] = "zero-shot-cot",
+    method: Method = "zero-shot-cot",
     generations: Annotated[int, typer.Option("--generations", min=1, help="How often the model is asked.")] = 5,
     per_criterion: Annotated[bool, typer.Option("--per-criterion", help="Ask about one criterion at a time.")] = False,
     dnsh: Annotated[bool, typer.Option("--dnsh", help="Assess that other objectives are not harmed, too.")] = False,
     safeguards: Annotated[bool, typer.Option("--safeguards", help="Ask about the minimum safeguards, too.")] = False,
     company: Annotated[str, typer.Option("--company", metavar="NAME", help="The company's name, for prompts.")] = "",
     seed: Annotated[int, typer.Option("--seed", help="What chooses the examples of few-shot-cot.")] = 0,
-    bertscore: Annotated[
-        str, typer.Option("--bertscore", metavar="MODEL", help="A model for BERTScore, such as hf:roberta-large.")
-    ] = "",
-    ocr: Annotated[
-        str, typer.Option("--ocr", metavar="LANGUAGES", help="Read words off pictures, in these languages (deu+eng).")
-    ] = "",
+    bertscore: Bert = "",
+    ocr: Ocr = "",
     catalogue: CatalogueOption = None,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write JSON to this file.")] = None,
+    html: HtmlOption = None,
+    docx: DocxOption = None,
+    xlsx: XlsxOption = None,
 ) -> None:
     """Assess activities in companies' reports: for each criterion evidence with its page, figures, and a verdict.
 
@@ -85,30 +91,38 @@ def assess(
     and the verdict is null. Several reports and activities make a table; with --out each is kept as soon as it is made,
     and the same command again goes on where it ended.
     """
-    from responsa.storage import check_target
     from responsa.taxonomy.catalogue import load
-    from responsa.taxonomy.recipes import load as load_recipe
     from responsa.taxonomy.values import Asking
 
-    load_recipe(recipe)
-    if out:
-        check_target(out, reports)
     asking = Asking(
         chunks, recipe, "", _method(method), generations, per_criterion, dnsh, safeguards, seed, company, bertscore
     )
     chat, planned = _model(model, dry_run=dry_run)
     session = _Session(load(catalogue), year, _named(asking, chat), chat, ocr)
     pairs = session.pairs(reports, activity, every=every)
+    files = Files(html, docx, xlsx, many=len(pairs) > 1)
+    _check(recipe, out, files, reports)
     journal = _journal(None if dry_run else out)
     made = _all(session, pairs, journal)
     if planned:
         print_planned(planned)
         return
     _tell(made, single=len(pairs) == 1, as_json=json, out=out)
-    if out and not any(row.failure for row in made):
-        journal.remove()
+    files.write(made)
     if any(row.failure for row in made):
         raise typer.Exit(1)
+    journal.remove()
+
+
+def _check(recipe: str, out: Path | None, files: Files, reports: Sequence[Path]) -> None:
+    """InputError and NotFound for what can be known before long work."""
+    from responsa.storage import check_target
+    from responsa.taxonomy.recipes import load
+
+    load(recipe)
+    if out:
+        check_target(out, reports)
+    files.check(reports)
 
 
 def _method(name: str) -> Any:  # noqa: ANN401  # one of the literals
@@ -193,11 +207,13 @@ class _Session:
 
     def _read(self, path: str) -> Report:
         from responsa.corpus.limits import Limits
-        from responsa.taxonomy.report import read_report
+        from responsa.taxonomy.report import default_folder, read_report
 
         if path not in self._reports:
             limits = Limits(ocr=self.ocr) if self.ocr else None
-            self._reports[path] = read_report(Path(path), None, limits)
+            # What was recognised is kept apart: the same bytes read without it have other words.
+            folder = default_folder() / f"ocr-{self.ocr}" if self.ocr else None
+            self._reports[path] = read_report(Path(path), folder, limits)
             for each in self._reports[path].notices:
                 note(f"{Path(path).name}: {each}")
         return self._reports[path]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from responsa.cli.output import JsonOption, note, print_json, progress
+from responsa.cli.output import JsonOption, note, print_json, progress, say
+from responsa.cli.planned import DryRunOption, print_planned
 from responsa.errors import InputError, MissingDependency, ModelError
 
 if TYPE_CHECKING:
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
     from responsa.evaluate.judge_bias import Pair, Positions, Probed
     from responsa.evaluate.judge_files import Submission
     from responsa.evaluate.judge_report import People, Report, Unanswered
-    from responsa.models.chat import Chat
+    from responsa.models.chat.dryrun import DryRun
 
 Progress = Callable[[int, int, str], None]
 _LABELS = "labels"  # the rater of the calibration set
-_REPLY = 250  # tokens of a judge's reply, for what it may cost
 
 JudgeOption = Annotated[
     list[str] | None,
@@ -55,7 +55,6 @@ BiasOption = Annotated[int, typer.Option("--bias", min=0, metavar="N", help="Pro
 UnansweredOption = Annotated[
     str, typer.Option("--unanswered", metavar="lowest|skip", help="What becomes of questions without an answer.")
 ]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be asked and what it costs.")]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write all results as JSON.")]
 PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ratings (.svg).")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Of the bootstrap and the paired test.")]
@@ -90,8 +89,7 @@ def judged(
     work = _work(_inputs(answers or [], references, calibration), ratings, calibration)
     judges = _judges(judge or [""], examples, temperature)
     if dry_run:
-        planned = _planned(judges, work, repeat, bias)
-        print_json(cast("Any", {"planned": planned})) if json else output.show_plan(planned)
+        _print_plan(_planned(judges, work, repeat, bias), json)
         return
     with progress("Judging") as bar:
         rated = [rating for each in judges for rating in _rated(each, work, repeat, bar)]
@@ -238,40 +236,31 @@ def _pairs(work: _Work, most: int) -> list[Pair]:
     ]
 
 
-def _planned(judges: Sequence[Judge], work: _Work, repeat: int, bias: int) -> list[dict[str, Any]]:
-    """What each judge would be asked if every reply could be read at once."""
-    from responsa.evaluate.judge import Verdict
-    from responsa.evaluate.judge_bias import PROBES, Preference, changed, pair_chats
-    from responsa.evaluate.judge_report import chosen
-    from responsa.models.chat.structured import Reader
+def _planned(judges: Sequence[Judge], work: _Work, repeat: int, bias: int) -> dict[str, DryRun]:
+    """What each judge would be asked if every reply could be read at once, by its name."""
+    from responsa.models.chat.dryrun import DryRun
 
-    cases = [case for each in work.submissions for case in each.cases]
-    few = chosen(cases, bias)
-    plans = []
+    runs = {}
     for judge in judges:
-        chats = [*judge.chats(cases, repeat), *(chat for kind in PROBES for chat in changed(judge, few, kind))]
-        pairs = pair_chats(_pairs(work, bias), judge.settings)
-        asked = [*map(Reader(Verdict).dressed, chats), *map(Reader(Preference).dressed, pairs)]
-        plans.append({"judge": judge.name, **_estimate(judge, asked)})
-    return plans
+        runs[judge.name] = run = DryRun(judge.model)
+        dry = replace(judge, model=run)
+        _probed([dry], work, _rated(dry, work, repeat, _quiet), bias, _quiet)
+    return runs
 
 
-def _estimate(judge: Judge, chats: Sequence[Chat]) -> dict[str, Any]:
-    """Requests that the cache does not answer, their tokens, and the cost where the model's price is known."""
-    from responsa.models.chat.window import size
+def _quiet(done: int, total: int, label: str) -> None:
+    """No progress: nothing is waited for."""
 
-    known = getattr(judge.model, "known", None)
-    stored = known(chats) if known else [None] * len(chats)
-    left = [chat for chat, reply in zip(chats, stored, strict=True) if reply is None]
-    tokens = sum(size(chat.messages) for chat in left)
-    cost = getattr(getattr(judge.model, "inner", judge.model), "cost", None)
-    return {
-        "requests": len(chats),
-        "cached": len(chats) - len(left),
-        "tokens_in": tokens,
-        "tokens_out": _REPLY * len(left),
-        "cost": cost(tokens, _REPLY * len(left)) if cost else None,
-    }
+
+def _print_plan(planned: Mapping[str, DryRun], json: bool) -> None:
+    if json:
+        rows = [{"judge": name, **asdict(row)} for name, run in planned.items() for row in run.planned()]
+        print_json(cast("Any", {"planned": rows}))
+        return
+    say("Nothing was asked. If every reply can be read at once:")
+    for name, run in planned.items():
+        say(name)
+        print_planned(run)
 
 
 def _plot(made: Report) -> str:

@@ -142,17 +142,6 @@ def _positions(each: Positions) -> dict[str, Any]:
 # Tables
 
 
-def show_plan(planned: Sequence[Mapping[str, Any]]) -> None:
-    """What would be asked."""
-    listing = table("judge", "requests", "in the cache", "tokens in", "tokens out", "cost", right=("requests", "cost"))
-    for each in planned:
-        cost = "price not known" if each["cost"] is None else f"${each['cost']:.4f}"
-        counts = (f"{each[name]:,}" for name in ("requests", "cached", "tokens_in", "tokens_out"))
-        add_row(listing, each["judge"], *counts, cost)
-    say("Nothing was asked. If every reply can be read at once:")
-    print_table(listing)
-
-
 def show(made: Report) -> None:
     """The tables: ratings, agreement, probes, and what it took."""
     _show_approaches(made)

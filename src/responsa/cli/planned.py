@@ -9,7 +9,7 @@ import typer
 from responsa.cli.output import add_row, print_table, table
 
 if TYPE_CHECKING:
-    from responsa.models.chat.dryrun import DryRun
+    from responsa.models.chat.dryrun import DryRun, DryRuns
 
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print calls, tokens and cost of the language model, and send nothing.")
@@ -17,7 +17,7 @@ DryRunOption = Annotated[
 _NUMBERS = ("calls", "from the cache", "too long", "tokens in", "tokens out", "US dollars")
 
 
-def print_planned(run: DryRun) -> None:
+def print_planned(run: DryRun | DryRuns) -> None:
     """A row for each purpose and one for all; "-" where no price is known."""
     rows = run.planned()
     made = table("purpose", *_NUMBERS, right=_NUMBERS)

@@ -135,7 +135,8 @@ def report(
     ] = "",
     rows: RowsOption = None,
     assessment: Annotated[
-        list[Path] | None, typer.Option("--assessment", metavar="FILE", help="What assess --json wrote; several.")
+        list[Path] | None,
+        typer.Option("--assessment", metavar="PATH", help="What assess --json wrote, or folders of it; several."),
     ] = None,
     json: JsonOption = False,
 ) -> None:

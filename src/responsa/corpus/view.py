@@ -22,7 +22,8 @@ _IN_VIEW = "p.version_id IN (SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True)
 class Corpus(Mapping[str, Passage]):
-    """A read-only mapping from passage id to `Passage` over one version of each document.
+    """A read-only mapping from passage id to `Passage` over one version of each document, as of a date where one was
+    given.
 
     Iterates in reading order, documents by when the version in view was first added: a changed document comes
     after the others. Versions never change, so what is read here stays the same while another process adds; only
@@ -34,6 +35,7 @@ class Corpus(Mapping[str, Passage]):
     versions: tuple[Version, ...]
     approximate: tuple[str, ...]
     artefacts: Artefacts = field(repr=False)
+    as_of: date | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def digest(self) -> str:
@@ -157,7 +159,7 @@ def open_view(db: sqlite3.Connection, artefacts: Artefacts, as_of: date | None) 
         for version in versions
         if (version.valid_from or day) > day or (version.valid_to or day) < day
     )
-    return Corpus(db, tuple(row[0] for row in rows), versions, approximate, artefacts)
+    return Corpus(db, tuple(row[0] for row in rows), versions, approximate, artefacts, as_of)
 
 
 def in_force(db: sqlite3.Connection, as_of: date | None) -> list[tuple[Any, ...]]:

@@ -84,12 +84,6 @@ def probe(
     return Probed(judge.name, kind, len(scored), wrong, len(found) - len(scored), shift, calls)
 
 
-def changed(judge: Judge, cases: Sequence[Case], kind: ProbeKind) -> list[Chat]:
-    """The requests of a probe if every case has a rating; to count them before they are sent."""
-    asked, other = _changed(judge, cases, {case.key: 1 for case in cases}, kind)
-    return other.chats(asked)
-
-
 def _changed(
     judge: Judge, cases: Sequence[Case], before: Mapping[Key, int], kind: ProbeKind
 ) -> tuple[list[Case], Judge]:
@@ -211,11 +205,6 @@ words."""
 SETTINGS = Settings(temperature=0.0)
 
 
-def pair_chats(pairs: Sequence[Pair], settings: Settings = SETTINGS) -> list[Chat]:
-    """The requests for pairs, each in one order and then in the other."""
-    return [_pair_chat(pair, order, settings) for pair in pairs for order in ((pair.a, pair.b), (pair.b, pair.a))]
-
-
 def _pair_chat(pair: Pair, order: tuple[str, str], settings: Settings) -> Chat:
     named = (("question", pair.question), ("official_answer", pair.reference))
     text = fenced([*named, ("first_answer", order[0]), ("second_answer", order[1])])
@@ -226,7 +215,8 @@ def positions(
     model: ChatModel, pairs: Sequence[Pair], settings: Settings = SETTINGS, progress: Progress | None = None
 ) -> Positions:
     """The better answer of each pair, in both orders; a pair without two readable replies is unscored."""
-    replies = ask(model, pair_chats(pairs, settings), Preference, TRIES, progress)
+    chats = [_pair_chat(pair, order, settings) for pair in pairs for order in ((pair.a, pair.b), (pair.b, pair.a))]
+    replies = ask(model, chats, Preference, TRIES, progress)
     found: Counter[str] = Counter()
     places: Counter[str] = Counter()
     calls: list[Call] = []

@@ -6,11 +6,13 @@ journals/ROW.ratings-JUDGE.jsonl         what a judge said of each answer
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from responsa.answer.generators import together
 from responsa.corpus.view import Corpus
 from responsa.entailment import ScoringProtocol
 from responsa.evaluate import repass
@@ -18,7 +20,7 @@ from responsa.evaluate.judge import Case, Judge, Rating, Verdict, combine
 from responsa.evaluate.judge_bias import constant
 from responsa.evaluate.repass_files import SubmittedAnswer
 from responsa.experiment.answer_data import Asked
-from responsa.experiment.answers import Record, Written
+from responsa.experiment.answers import Record, Written, at_once
 from responsa.experiment.journal import Journal
 from responsa.models.chat.dryrun import DryRun, Planned
 from responsa.models.chat.structured import Reader
@@ -27,14 +29,13 @@ from responsa.types import Call
 
 Progress = Callable[[int, int, str], None]
 LOWEST = 1.0  # the rating of a question without an answer
-_BATCH = 32  # answers that are judged before what was said of them is kept
 _NAMES = {"composite": "RePASs"}
 
 
 @dataclass(frozen=True)
 class Scorer:
     """What scores answers: judges that rate, or the models of RePASs with its protocol. ``reason`` says why there is
-    none on this machine."""
+    none on this machine. Judges are asked about ``threads`` answers at a time."""
 
     judges: tuple[Judge, ...] = ()
     models: repass.Judges | None = None
@@ -42,6 +43,7 @@ class Scorer:
     reason: str = ""
     fresh: bool = False
     retry: bool = False
+    threads: int = together.THREADS
     progress: Progress = field(default=lambda _done, _total, _label: None)
 
     @property
@@ -149,16 +151,18 @@ def _by(judge: Judge, answered: Sequence[Case], written: Written, scorer: Scorer
     path = folder / f"{written.row.name}.ratings-{digest([judge.name, judge.stamp])[:8]}.jsonl"
     journal = Journal(path, digest([judge.name, judge.stamp, judge.tries]), _key, scorer.fresh)
     left = [case for case in answered if _left(journal.get(_place(case)), scorer.retry)]
-    for start in range(0, len(left), _BATCH):
-        batch = left[start : start + _BATCH]
-        for case, rating in zip(batch, judge.rate(batch), strict=True):
-            journal.add(
-                {
-                    "id": case.id, "case": _content(case), "value": rating.value, "reason": rating.reason,
-                    "error": rating.error, "trace": [asdict(call) for call in rating.calls],
-                }
-            )  # fmt: skip
-        scorer.progress(start + len(batch), len(left), f"{written.row.name}, rated by {judge.name}")
+    lock, done = threading.Lock(), 0
+
+    def rate(case: Case) -> None:
+        nonlocal done
+        (rating,) = judge.rate([case])
+        row = {"id": case.id, "case": _content(case), "value": rating.value, "reason": rating.reason}
+        with lock:
+            journal.add({**row, "error": rating.error, "trace": [asdict(call) for call in rating.calls]})
+            done += 1
+            scorer.progress(done, len(left), f"{written.row.name}, rated by {judge.name}")
+
+    at_once(rate, left, scorer.threads)
     for case in answered:
         row = journal.get(_place(case))
         if row is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from responsa import recipe as recipes
 from responsa.analysis import Idf
@@ -51,6 +51,7 @@ _PAID = ("voyage", "openai", "http", "https")  # schemes of models that a dry ru
 _ENOUGH = 20  # questions in a row that fail for one reason before the others are not asked
 _REPLY = 60  # tokens of an order of passages
 
+T = TypeVar("T")
 State = Literal["done", "not run here", "failed"]
 Progress = Callable[[int, int, str], None]
 Record = Mapping[str, Any]
@@ -183,7 +184,7 @@ class Answering:
 
             if isinstance(stage, Generator):
                 stage.open()
-            _at_once(one, tasks, self.threads if isinstance(stage, Generator) else 1)
+            at_once(one, tasks, self.threads if isinstance(stage, Generator) else 1)
 
     def _record(self, made: Answer | Failed, steps: Sequence[tuple[str, str]] = ()) -> Record:
         row: dict[str, Any] = {"id": made.query.id, "question": digest_of([made.query])}
@@ -296,7 +297,7 @@ class _Kept:
             self._told(self._done)
 
 
-def _at_once(work: Callable[[Task], None], tasks: Sequence[Task], threads: int) -> None:
+def at_once(work: Callable[[T], None], tasks: Sequence[T], threads: int) -> None:
     """Do the work on every task, ``threads`` at a time; an error ends it."""
     executor = ThreadPoolExecutor(threads, "answers")
     try:

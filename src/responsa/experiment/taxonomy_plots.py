@@ -39,7 +39,12 @@ def bars(scores: Mapping[str, Scores], recipes: Sequence[str]) -> str:
 
 
 def _label(name: str, scores: Mapping[str, Scores]) -> str:
-    return f"{name}\n{scores[name].documents:.1f} chunks" if name in scores else f"{name}\n{NOT_RUN}"
+    return f"{_plain(name)}\n{scores[name].documents:.1f} chunks" if name in scores else f"{name}\n{NOT_RUN}"
+
+
+def _plain(name: str) -> str:
+    """A name from a file, no formula."""
+    return name.replace("$", r"\$")
 
 
 def _bars(axes: Axes, at: Sequence[int], precision: Sequence[float], recall: Sequence[float]) -> None:
@@ -64,8 +69,9 @@ def udr(matrix: Mapping[str, Mapping[str, int]]) -> str:
             for column, count in enumerate(own):
                 colour = "white" if count > _LIGHT * most else "black"
                 axes.text(column, row, str(count), ha="center", va="center", color=colour)
-        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
-        axes.set_yticks(range(len(names)), names)
+        labels = [_plain(name) for name in names]
+        axes.set_xticks(range(len(names)), labels, rotation=45, ha="right")
+        axes.set_yticks(range(len(names)), labels)
     return as_svg(figure)
 
 
@@ -93,7 +99,7 @@ def sweep(name: str, cuts: Sequence[Cut]) -> str:
         if told:
             lower.plot(*zip(*told, strict=True), "x", color="grey", label="published")
             lower.legend(fontsize="small")
-        labels = [f"{cut.threshold:g}\n{cut.scores.documents:.1f}\n-{cut.lost:.2f}" for cut in cuts]
+        labels = [f"{cut.threshold:g}\n{cut.scores.documents:.1f}\n{cut.lost:.2f}" for cut in cuts]
         lower.set_xticks(places, labels, fontsize="small")
         lower.set_xlabel("filter threshold, chunks for a row, UDR lost for a row")
     return as_svg(figure)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,8 +21,8 @@ from responsa.taxonomy import recipes
 from responsa.taxonomy.evaluation_answers import Annotated
 from responsa.taxonomy.evaluation_files import read_annotations
 from responsa.taxonomy.evaluation_retrieval import Cut, Gold, found_in, score, sweep, udr_matrix
-from responsa.taxonomy.evaluation_rows import beside, read_assessments, read_judged, summarise
-from responsa.taxonomy.evaluation_runs import STATES, read_evidence_gold, read_runs, run_files, states_in
+from responsa.taxonomy.evaluation_rows import assessment_files, beside, read_assessments, read_judged, summarise
+from responsa.taxonomy.evaluation_runs import STATES, State, read_evidence_gold, read_runs, run_files, states_in
 from responsa.taxonomy.evaluation_tables import (
     NOT_RUN,
     Cell,
@@ -34,6 +33,7 @@ from responsa.taxonomy.evaluation_tables import (
     retrieval_sheet,
     rows_sheets,
     sweep_sheet,
+    udr_share_sheet,
     udr_sheet,
 )
 from responsa.types import Run
@@ -57,7 +57,7 @@ SWEEPS: Mapping[str, str] = {
 }
 MANIFEST = "manifest.json"
 
-_OURS = re.compile(r"(?:table|figure|sweep|rows|raters|retrieval)[\w.+-]*\.(?:csv|svg)|report\.md|results\.json")
+_OURS = re.compile(r"(?:table|figure|sweep|rows|raters|retrieval|udr)[\w.+-]*\.(?:csv|svg)|report\.md|results\.json")
 _DIGITS = 6
 _DECIMALS = 4
 
@@ -109,7 +109,7 @@ def _answers(made: Made, inputs: Inputs) -> None:
         annotated, blank = read_annotations(inputs.annotations)
         made.read.append(inputs.annotations)
         if blank:
-            made.remarks.append(f"{len(blank)} generations are not rated yet, the first on line {blank[0]}.")
+            made.remarks.append(f"Generations not rated yet: {len(blank)}, the first on line {blank[0]}.")
     names = answers.raters(annotated)
     if inputs.rater and inputs.rater not in names:
         raise InputError(f"--rater: {inputs.rater!r} rated nothing; raters: {', '.join(map(repr, names)) or 'none'}")
@@ -143,7 +143,7 @@ def _retrieval(made: Made, inputs: Inputs) -> None:
         gold, runs = read_evidence_gold(inputs.gold), read_runs(files)
         made.read += [inputs.gold, *files]
         for folder in inputs.runs:
-            reasons |= {name: each.reason for name, each in states_in(folder / STATES).items() if each.reason}
+            reasons |= {name: _remark(each) for name, each in states_in(folder / STATES).items()}
         _check(runs, gold, made)
     found = {name: found_in(run) for name, run in runs.items()}
     scores = {name: score(own, gold) for name, own in found.items()}
@@ -158,9 +158,13 @@ def _retrieval(made: Made, inputs: Inputs) -> None:
     compared = {name: found[name] for name in (*BARS["figure-8.5"][1], *others) if name in found}
     matrix = udr_matrix(compared, gold)
     if len(compared) > 1:
-        made.sheets.append(udr_sheet(matrix))
+        made.sheets += [udr_sheet(matrix), udr_share_sheet(matrix, scores)]
     _figure(made, "figure-8.6", len(compared) > 1, partial(plots.udr, matrix))
     _sweeps(made, runs, gold)
+
+
+def _remark(state: State) -> str:
+    return "; ".join(filter(None, [f"queries by {state.model}" if state.model else "", state.reason]))
 
 
 def _check(runs: Mapping[str, Run], gold: Gold, made: Made) -> None:
@@ -192,10 +196,11 @@ def _figure(made: Made, file: str, there: bool, draw: Callable[[], str]) -> None
 def _rows(made: Made, inputs: Inputs) -> None:
     if inputs.rows:
         rows = read_judged(inputs.rows)
-        judged = beside(rows, read_assessments(inputs.assessments))
+        files = assessment_files(inputs.assessments)
+        judged = beside(rows, read_assessments(files))
         if not judged:
             raise InputError("no assessment is of a row's report, activity and year; check --assessment")
-        made.read += [inputs.rows, *inputs.assessments]
+        made.read += [inputs.rows, *files]
         made.sheets += rows_sheets(rows, judged, summarise(rows, judged))
 
 
@@ -273,8 +278,13 @@ def _csv(sheet: Sheet) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(sheet.header)
-    writer.writerows([["" if cell is None else _rounded(cell) for cell in row] for row in sheet.rows])
+    writer.writerows([["" if cell is None else _harmless(_rounded(cell)) for cell in row] for row in sheet.rows])
     return out.getvalue()
+
+
+def _harmless(cell: Cell) -> Cell:
+    """Names of runs are from files: no spreadsheet shall take one for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "@")) else cell
 
 
 def _rounded(cell: Cell) -> Cell:
@@ -292,12 +302,3 @@ def _line(cells: Sequence[str]) -> str:
 
 def _sum(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def read_results(folder: Path) -> dict[str, Any]:
-    """What `write` left. InputError where there is nothing."""
-    try:
-        found: dict[str, Any] = json.loads((folder / "results.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: holds no evaluation") from error
-    return found

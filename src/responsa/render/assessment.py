@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from responsa.render import assessment_words as words
 from responsa.render.assessment_marks import Mark, Marks, Sheet, Sheets, marks, quotes, shown_checks
+from responsa.render.assessment_words import Failed
 from responsa.render.html import render
 from responsa.taxonomy.values import Assessment, Claim, CriterionAssessment, KpiLine, NumberCheck, Quote
-
-_LARGER = 1.3  # a page's width in that of the text
 
 
 class Clip(NamedTuple):
@@ -28,7 +27,7 @@ class Clip(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An assessment in the list of several: the file of its page, "" for none."""
+    """An assessment in the list of several, and the name of its page's file."""
 
     assessment: Assessment
     file: str
@@ -61,23 +60,24 @@ def page(assessment: Assessment, sheets: Sheets | None = None) -> str:
     )
 
 
-def index(entries: Sequence[Entry]) -> str:
+def index(entries: Sequence[Entry], failed: Sequence[Failed] = ()) -> str:
     """A page that lists several assessments and links to theirs, which lie beside it."""
     from responsa.taxonomy.build import ATTRIBUTION
-
-    reports = list(dict.fromkeys((each.assessment.digest, each.assessment.report) for each in entries))
-    activities = sorted({each.assessment.activity.id for each in entries}, key=_activity_order)
-    by_place = {(each.assessment.digest, each.assessment.activity.id): each for each in entries}
-    return render(
-        "assessments", entries=entries, reports=reports, activities=activities, by_place=by_place, w=words,
-        attribution=ATTRIBUTION,
-    )  # fmt: skip
-
-
-def _activity_order(name: str) -> tuple[int, tuple[int, ...]]:
     from responsa.taxonomy.catalogue import order
 
-    return order(name)
+    activities = {each.assessment.activity.id: each.assessment.activity.name for each in entries}
+    reports = {(each.assessment.digest, each.assessment.year): each.assessment for each in entries}
+    places = {(one.digest, one.year, one.activity.id): each for each in entries for one in (each.assessment,)}
+    return render(
+        "assessments",
+        entries=entries,
+        failed=failed,
+        activities=dict(sorted(activities.items(), key=lambda each: order(each[0]))),
+        reports=reports,
+        places=places,
+        w=words,
+        attribution=ATTRIBUTION,
+    )
 
 
 class _Clips:
@@ -108,12 +108,12 @@ class _Clips:
 
 def clip(own: Sequence[Mark], sheet: Sheet) -> Clip:
     """The part of the page around marks."""
-    from responsa.render.images import around
+    from responsa.render.images import across, around
 
-    region = around([box for mark in own for box in mark.boxes], sheet.raster.width, sheet.raster.height)
-    across, down = region.x1 - region.x0, region.y1 - region.y0
-    view = f"{region.x0:.1f} {region.y0:.1f} {across:.1f} {down:.1f}"
-    return Clip(sheet.page, view, f"{min(100 * _LARGER * across / sheet.raster.width, 100):.1f}%", tuple(own))
+    size = sheet.raster.width, sheet.raster.height
+    region = around([box for mark in own for box in mark.boxes], *size)
+    view = f"{region.x0:.1f} {region.y0:.1f} {region.x1 - region.x0:.1f} {region.y1 - region.y0:.1f}"
+    return Clip(sheet.page, view, f"{100 * across(region, *size):.1f}%", tuple(own))
 
 
 def _address(sheet: Sheet) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from responsa.render import assessment_words as words
 from responsa.render.assessment_marks import Mark, Marks, Sheets, marks, quotes, shown_checks
-from responsa.render.word import DEEP, SOFT, Colour, Pieces, centimetres, shade
+from responsa.render.word import DEEP, SOFT, Colour, Pieces, centimetres, join, shade
 from responsa.taxonomy.values import Assessment, Claim, CriterionAssessment
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ _COLOURS: dict[str, Colour] = {
 }  # fmt: skip
 _MARKERS: dict[str, Colour] = {"evidence": (255, 238, 160), "figure": (190, 220, 238), "trap": (205, 210, 214)}
 _TEXT_WIDTH = 17.4  # centimetres
-_LARGER = 1.3  # a page's width in that of the text, for cuttings
-_HIGHEST = 22.5  # centimetres of a page's picture
+_HIGHEST = 21.5  # centimetres of a page's picture
 
 
 def document(assessment: Assessment, sheets: Sheets | None = None) -> bytes:
@@ -72,8 +71,7 @@ class _Writer(Pieces):
             said = words.VERDICTS[it.concluded].lower()
             self.text(f"The model itself concludes: {said}. The verdict follows from its findings by the logic of the"
                        " criteria.", left, size=9)  # fmt: skip
-        flags = dict.fromkeys((*it.flags, *(it.trust.flags if it.trust else ())))
-        for title, items in (("What is missing", it.missing), ("To look at", tuple(flags))):
+        for title, items in (("What is missing", it.missing), ("To look at", words.flags(it))):
             if items:
                 self.text(title, right, bold=True)
                 for each in items:
@@ -107,12 +105,10 @@ class _Writer(Pieces):
                 "  " * each.depth + each.criterion.id, text, words.STANDINGS[each.verdict],
                 " ".join(dict.fromkeys(filter(None, numbers))),
             ])  # fmt: skip
-        table = self.rows(("Criterion", "Requirement", "Standing", "Quotes"), rows, (3.4, 8.6, 2.7, 2.7))
-        for row in table.rows[1:]:
-            if not row.cells[1].text and not row.cells[2].text and not row.cells[3].text:
-                whole = row.cells[0].merge(row.cells[3])
-                for run in (run for paragraph in whole.paragraphs for run in paragraph.runs):
-                    run.bold = True
+        table = self.rows(("Criterion", "Requirement", "Standing", "Quotes"), rows, (3.6, 8.2, 2.9, 2.7))
+        for row, told in zip(table.rows[1:], rows, strict=True):
+            if not any(told[1:]):
+                join(row)
 
     def _criteria(self) -> None:
         self.heading("1. Criteria", 1)
@@ -291,7 +287,7 @@ class _Writer(Pieces):
 
     def _cutting(self, wanted: Sequence[Mark | None]) -> None:
         """The part of the page around marks of one page, the first time that they are shown."""
-        from responsa.render.images import around, cut
+        from responsa.render.images import across, around, cut
 
         own = [mark for each in dict.fromkeys(wanted) if (mark := self.sheets.mark(each))]
         own = [mark for mark in own if mark.number not in self._shown]
@@ -301,4 +297,4 @@ class _Writer(Pieces):
         page = self.sheets.pages[own[0].page].raster
         region = around([box for mark in own for box in mark.boxes], page.width, page.height)
         picture = cut(page, region, [(box, _MARKERS[mark.kind]) for mark in own for box in mark.boxes])
-        self.picture(picture, min(_LARGER * (region.x1 - region.x0) / page.width, 1.0) * _TEXT_WIDTH)
+        self.picture(picture, across(region, page.width, page.height) * _TEXT_WIDTH)

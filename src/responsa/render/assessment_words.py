@@ -57,6 +57,14 @@ _BLANK_LINES = re.compile(r"\n\s*\n+")
 _EXCERPT, _CONDITION = 620, 90  # characters of a chunk, and of a threshold's condition
 
 
+class Failed(NamedTuple):
+    """A report and activity that could not be assessed, and why."""
+
+    report: str
+    activity: str
+    reason: str
+
+
 def company(assessment: Assessment) -> str:
     """Who is assessed: as the user named it, else the report's title."""
     return assessment.asking.company or assessment.title or assessment.report
@@ -81,6 +89,12 @@ def statement(assessment: Assessment) -> str:
         return f"Rests on {of}; with one reply nothing can be said about its consistency."
     agreeing = round(trust.agreement * trust.usable)
     return f"{agreeing} of {of} conclude alike." + ("" if agreeing == trust.usable else " They do not all agree.")
+
+
+def flags(assessment: Assessment) -> list[str]:
+    """All that speaks against trusting it, each once."""
+    own = [*assessment.flags, *(assessment.trust.flags if assessment.trust else ())]
+    return list(dict.fromkeys(each for each in (*own, assessment.failure) if each))
 
 
 def facts(assessment: Assessment) -> list[tuple[str, str]]:

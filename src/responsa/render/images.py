@@ -21,6 +21,7 @@ Colour = tuple[int, int, int]
 
 _COLOURS = 256
 _BITS = 5  # of each colour by which pixels are counted
+_LARGER = 1.3  # the shorter side of a page in the text's width
 _NEAR = 4096  # colours set against the palette at a time
 
 
@@ -127,3 +128,8 @@ def around(boxes: Sequence[Box], width: float, height: float) -> Box:
     y0 = max(top - space, 0.0)
     y1 = min(bottom + space, height, y0 + height / 2)
     return Box(boxes[0].page, x0, y0, min(x0 + least, width), max(y1, y0 + 1))
+
+
+def across(region: Box, width: float, height: float) -> float:
+    """The share of the text's width that a part of a page is shown in: a little larger than print, at most all."""
+    return min(_LARGER * (region.x1 - region.x0) / min(width, height), 1.0)

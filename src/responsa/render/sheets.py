@@ -21,10 +21,10 @@ _WIDTHS = {
     "when, normalised": 20, "condition": 45, "exception": 35, "subject": 28, "quantities": 28, "cites": 30,
     "sentence": 80, "page": 7, "version": 14, "valid from": 12, "valid to": 12, "spans": 40,
 }  # fmt: skip
-_LONGEST = 32_767  # characters in a cell, by the format
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # what XML cannot hold
+LONGEST = 32_767  # characters in a cell, by the format
+ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # what XML cannot hold
 # A cell that begins so is a formula to a spreadsheet, also after blanks.
-_FORMULA = re.compile(r"\s*[=+\-@\t\r\n|%]")
+FORMULA = re.compile(r"\s*[=+\-@\t\r\n|%]")
 
 
 def row(duty: Duty) -> list[str]:
@@ -76,7 +76,7 @@ def plain_number(value: Decimal) -> str:
 
 def guarded(cell: str) -> str:
     """The cell with an apostrophe before what a spreadsheet would compute ("=", "+", "-", "@")."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
+    return f"'{cell}" if FORMULA.match(cell) else cell
 
 
 def as_csv(duties: Iterable[Duty]) -> str:
@@ -101,7 +101,7 @@ def as_xlsx(duties: Iterable[Duty], summary: Sequence[tuple[str, int]] = ()) -> 
     def cells(sheet: object, values: Sequence[str], *, head: bool = False) -> list[object]:
         made = []
         for value in values:
-            cell = WriteOnlyCell(sheet, value=_ILLEGAL.sub("", value)[:_LONGEST])
+            cell = WriteOnlyCell(sheet, value=ILLEGAL.sub("", value)[:LONGEST])
             cell.data_type = "s"  # text, whatever it begins with
             cell.alignment = wrapped
             if head:

@@ -129,6 +129,16 @@ def shade(cell: _Cell, colour: str) -> None:
     cell._tc.get_or_add_tcPr().append(_element("w:shd", val="clear", color="auto", fill=colour))
 
 
+def join(row: Any) -> None:  # noqa: ANN401  # a row
+    """Make one cell of a row of which only the first has words, and print these bold."""
+    whole = row.cells[0].merge(row.cells[-1])
+    first, *others = whole.paragraphs
+    for each in others:
+        each._p.getparent().remove(each._p)
+    for run in first.runs:
+        run.bold = True
+
+
 def _ruled(table: Table) -> None:
     """Level rules only."""
     borders = _element("w:tblBorders")

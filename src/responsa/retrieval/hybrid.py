@@ -43,10 +43,13 @@ class Hybrid:
     rerank: tuple[Reranker, ...] = ()
 
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
-        """The best ``k`` passages for each query."""
-        run = self.trail(queries, corpus, k)[-1]
+        """The best ``k`` passages for each query; the trace is that of all stages."""
+        runs = self.trail(queries, corpus, k)
+        run = runs[-1]
         cut = {query_id: replace(ranking, hits=ranking.hits[:k]) for query_id, ranking in run.rankings.items()}
-        return Run(run.name, cut)
+        asked = dict.fromkeys(query_id for each in runs for query_id in each.trace)
+        trace = {query_id: tuple(call for each in runs for call in each.trace.get(query_id, ())) for query_id in asked}
+        return Run(run.name, cut, trace)
 
     def trail(self, queries: Sequence[Query], corpus: Corpus, k: int) -> list[Run]:
         """What each stage found, in their order: the retrievers, their fusion where they are several, the rerankers."""

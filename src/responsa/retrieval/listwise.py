@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from responsa.corpus.view import Corpus
 from responsa.errors import ModelError, RecipeError
 from responsa.models.chat import Chat, ChatFailed, ChatModel, Message, Settings
 from responsa.models.chat.fence import RULE, fenced
 from responsa.models.chat.load import load_chat
+from responsa.models.chat.window import size
+from responsa.retrieval.hybrid import Hybrid, Retriever
 from responsa.text import tidy
 from responsa.types import Call, Hit, Query, Ranking, Run
 
@@ -19,6 +21,7 @@ _SETTINGS = Settings(temperature=0.0)
 _MARKED = re.compile(r"\[\s*(\d{1,6})\s*\]")
 _BARE = re.compile(r"[\d\s\[\]()>,;]+")
 _NUMBER = re.compile(r"(?<!\d)\d{1,6}(?!\d)")
+_MARK = 8  # tokens of a reply for each passage: "[12] > " and some air
 
 _TASK = """\
 You put passages in order by how much they help to answer a question about regulation. A passage that states the rule
@@ -29,16 +32,29 @@ Reply with the ids of all passages in square brackets, the most helpful first, p
 [2] > [3] > [1]. Each id stands there once."""
 
 
+@dataclass(frozen=True)
+class Tools:
+    """What a caller in Python gives the stage; None is what its settings name."""
+
+    chat: ChatModel | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Reordered:
     """What a reranking did. Of ``windows`` shown to the model, ``unread`` had no order that could be read and stayed as
-    they were, ``failed`` of them for want of a reply; ``calls`` are the requests made."""
+    they were, ``failed`` of them for want of a reply; in ``shortened`` of them passages were cut shorter than they
+    should be, for the model's window. ``calls`` are the requests made."""
 
     run: Run
     windows: int
     unread: int
     failed: int
-    calls: tuple[Call, ...] = ()
+    shortened: int = 0
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The requests made, question after question."""
+        return tuple(call for calls in self.run.trace.values() for call in calls)
 
 
 @dataclass(frozen=True)
@@ -49,7 +65,8 @@ class Listwise:
     RankGPT (Sun et al., 2023), as in Bank of Italy, section 4.2. ``model`` is the name of a chat model, else that of
     RESPONSA_CHAT_MODEL. Passages that its reply leaves out follow in their old order; ids that were not shown, and
     repeated ones, are not read; a window without a readable reply stays as it was. Of each passage the model reads the
-    first ``words``. Scores are 1 / rank; passages below ``depth`` follow in their old order.
+    first ``words``, fewer where its own window ends. Scores are 1 / rank; passages below ``depth`` follow in their old
+    order.
     """
 
     model: str = ""
@@ -57,6 +74,7 @@ class Listwise:
     window: int = 20
     step: int = 10
     words: int = 300
+    tools: Tools = field(default=Tools(), repr=False)
 
     def __post_init__(self) -> None:
         if self.depth < 1 or self.window < 2 or not 1 <= self.step <= self.window or self.words < 1:
@@ -66,26 +84,33 @@ class Listwise:
             )
 
     def __call__(self, run: Run, queries: Sequence[Query], corpus: Corpus) -> Run:
-        """Raw scores. ModelError where no window has a reply; windows without a readable order are told on stderr."""
-        done = self.reorder(run, queries, corpus, load_chat(self.model))
+        """Raw scores; the run's trace has the requests. ModelError where no window has a reply; windows without a
+        readable order, and those cut short, are told on stderr."""
+        done = self.reorder(run, queries, corpus, self.tools.chat or load_chat(self.model))
         if done.unread:
             failure = next((f": {call.error}" for call in done.calls if call.error), "")
             if done.failed == done.windows:
                 raise ModelError(f"listwise: no reply{failure}; name another model, or leave the stage out")
-            counted = f"{done.unread} of {done.windows} windows have no order that can be read"
-            print(f"responsa: listwise: {counted} and stay as they were{failure}", file=sys.stderr)  # noqa: T201
+            _say(
+                f"{done.unread} of {done.windows} windows have no order that can be read and stay as they were{failure}"
+            )
+        if done.shortened:
+            told = f"in {done.shortened} of {done.windows} windows passages were cut below {self.words} words"
+            _say(f"{told}: the model's own window ends; lower window, or name a model that reads more")
         return done.run
 
     def reorder(self, run: Run, queries: Sequence[Query], corpus: Corpus, model: ChatModel) -> Reordered:
         """The run in the model's order, and what came of it. The windows of all queries at a turn go together."""
         heads = {query.id: [hit.passage_id for hit in run.rankings[query.id].hits[: self.depth]] for query in queries}
         places = {query.id: spans(len(heads[query.id]), self.window, self.step) for query in queries}
-        calls: list[Call] = []
-        windows = unread = failed = 0
+        trace: dict[str, tuple[Call, ...]] = {}
+        windows = unread = failed = shortened = 0
         for turn in range(max(map(len, places.values()), default=0)):
             asked = [(query, places[query.id][turn]) for query in queries if turn < len(places[query.id])]
-            chats = [self._chat(query, heads[query.id][start:end], corpus) for query, (start, end) in asked]
-            for (query, (start, end)), reply in zip(asked, model.replies(chats), strict=True):
+            chats = [self._fitting(query, heads[query.id][start:end], corpus, model) for query, (start, end) in asked]
+            shortened += sum(cut for _, cut in chats)
+            replies = model.replies([chat for chat, _ in chats])
+            for (query, (start, end)), reply in zip(asked, replies, strict=True):
                 shown = heads[query.id][start:end]
                 order = None if isinstance(reply, ChatFailed) else read_order(reply.text, len(shown))
                 call = reply.call
@@ -95,28 +120,58 @@ class Listwise:
                     call = replace(call, error=call.error or why)
                 else:
                     heads[query.id][start:end] = [shown[place] for place in order]
-                windows, calls = windows + 1, [*calls, call]
+                windows += 1
+                trace[query.id] = (*trace.get(query.id, ()), call)
         rankings = {query.id: _ranked(run.rankings[query.id], heads[query.id]) for query in queries}
         name = f"{run.name} > {replace(self, model=model.name)!r}"
-        return Reordered(Run(name, rankings), windows, unread, failed, tuple(calls))
+        return Reordered(Run(name, rankings, trace), windows, unread, failed, shortened)
 
-    def _chat(self, query: Query, ids: Sequence[str], corpus: Corpus) -> Chat:
-        passages = corpus.read(ids)
-        shown = [(str(number), self._cut(passages[name].text)) for number, name in enumerate(ids, 1)]
-        asked = f"{query.text}\n{query.background}".strip()
-        parts = (
-            "Question:",
-            fenced([("question", asked)]),
-            "Passages:",
-            fenced(shown),
-            f"The order of all {len(shown)}:",
-        )
-        text = "\n\n".join(parts)
-        return Chat((Message("system", f"{_TASK}\n\n{RULE}"), Message("user", text)), _SETTINGS, "rerank")
+    def _fitting(self, query: Query, ids: Sequence[str], corpus: Corpus, model: ChatModel) -> tuple[Chat, bool]:
+        """The request for a window, and whether its passages had to be cut shorter to fit into the model's."""
+        texts = [tidy(passage.text) for passage in corpus.read(ids).values()]
+        longest, words = max(map(_count, texts)), self.words
+        chat = _chat(query, texts, words)
+        while words > 1 and size(chat.messages) + _MARK * len(ids) > model.window:
+            words = min(words, longest) // 2 or 1
+            chat = _chat(query, texts, words)
+        return chat, words < min(self.words, longest)
 
-    def _cut(self, text: str) -> str:
-        words = tidy(text).split(" ")
-        return " ".join(words[: self.words]) + (" ..." if len(words) > self.words else "")
+
+def _chat(query: Query, texts: Sequence[str], words: int) -> Chat:
+    shown = [(str(number), _cut(text, words)) for number, text in enumerate(texts, 1)]
+    asked = f"{query.text}\n{query.background}".strip()
+    parts = (
+        "Question:",
+        fenced([("question", asked)]),
+        "Passages:",
+        fenced(shown),
+        f"The order of all {len(shown)}:",
+    )
+    text = "\n\n".join(parts)
+    return Chat((Message("system", f"{_TASK}\n\n{RULE}"), Message("user", text)), _SETTINGS, "rerank")
+
+
+def _count(text: str) -> int:
+    return text.count(" ") + 1
+
+
+def _cut(text: str, words: int) -> str:
+    return " ".join(text.split(" ")[:words]) + (" ..." if _count(text) > words else "")
+
+
+def _say(told: str) -> None:
+    print(f"responsa: listwise: {told}", file=sys.stderr)  # noqa: T201
+
+
+def asked_by(retriever: Retriever, chat: Callable[[str], ChatModel]) -> Retriever:
+    """The retriever, whose stages that ask a language model ask what ``chat`` gives for its name: a dry run."""
+    if not isinstance(retriever, Hybrid):
+        return retriever
+    stages = (
+        replace(each, tools=Tools(chat(each.model))) if isinstance(each, Listwise) else each
+        for each in retriever.rerank
+    )
+    return replace(retriever, rerank=tuple(stages))
 
 
 def _ranked(old: Ranking, head: Sequence[str]) -> Ranking:

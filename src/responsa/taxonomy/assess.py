@@ -259,6 +259,8 @@ def _concluded(
         flags.append(
             f"most generations conclude {settled.concluded}; the verdicts per criterion, checked, give {whole}"
         )
+    if main == "aligned":
+        flags += _set_aside(criteria)
     failed = len(replies.failures)
     notes = [*made.notes, *replies.notes]
     if failed:
@@ -273,6 +275,15 @@ def _concluded(
         generations=settled.generations, trust=found, flags=tuple(dict.fromkeys(filter(None, flags))),
         missing=(*told, *made.missing), notes=tuple(notes), trace=tuple(trace),
     )  # fmt: skip
+
+
+def _set_aside(criteria: Sequence[CriterionAssessment]) -> Iterator[str]:
+    """Criteria that had to be met beside others and were taken as being for other cases."""
+    by_id = {each.criterion.id: each.criterion for each in criteria}
+    for each in criteria:
+        above = by_id.get(each.parent)
+        if each.verdict == "not_applicable" and above and above.logic == "all" and len(above.parts) > 1:
+            yield f"{each.criterion.id} was taken as not applicable, and the verdict rests on that"
 
 
 def _groups(held: _Held, asking: Asking, kpi: Sequence[Evidence]) -> Iterator[Shown]:

@@ -24,7 +24,7 @@ class Scores:
     """Means over the ``rows`` that have something right; ``without`` have nothing and are left out.
 
     ``precision`` is mAP and ``recall`` mAR. A row for which nothing was found counts 0 in both. ``documents`` is how
-    many are found for a row, ``right`` how many of the ``gold`` documents of all rows.
+    many are found for a row, ``right`` how many of the ``gold`` documents of all rows, ``recalls`` are by row.
     """
 
     rows: int
@@ -34,6 +34,7 @@ class Scores:
     documents: float
     right: int
     gold: int
+    recalls: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def score(found: Found, gold: Gold) -> Scores:
         right += hit
     return Scores(
         len(rows), len(gold) - len(rows), _mean(shares), _mean(recalls), _mean(sizes), right,
-        sum(len(gold[row]) for row in rows),
+        sum(len(gold[row]) for row in rows), tuple(recalls),
     )  # fmt: skip
 
 

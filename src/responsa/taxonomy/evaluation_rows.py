@@ -60,13 +60,15 @@ class Judged(NamedTuple):
     numbers: int
     found: int
     agreeing: int
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Of ``assessed`` of ``rows`` rows. The shares of verdicts are of those assessed, where no verdict is a wrong one:
     ``exact``, with half credit (``half``) and with full credit (``full``) for a verdict that could be defended too.
-    ``confusion`` counts by the row's verdict and the assessment's. None where nothing can be divided."""
+    ``confusion`` counts by the row's verdict and the assessment's. None where nothing can be divided. ``models`` are
+    those that judged."""
 
     rows: int
     assessed: int
@@ -79,6 +81,7 @@ class Summary:
     numbers: int
     found: int
     agreeing: int
+    models: tuple[str, ...] = ()
 
 
 def read_judged(path: Path) -> list[JudgedRow]:
@@ -97,6 +100,11 @@ def read_judged(path: Path) -> list[JudgedRow]:
             raise InputError(f"{path}: row {place + 1} is not of the form ({type(error).__name__}: {error})") from error
         rows.append(JudgedRow(own, verdicts[0], tuple(verdicts[1:]), numbers))
     return rows
+
+
+def assessment_files(paths: Sequence[Path]) -> list[Path]:
+    """The files given, and those ending in .json of the folders given, by name."""
+    return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
 
 
 def read_assessments(paths: Sequence[Path]) -> list[Json]:
@@ -130,7 +138,7 @@ def _is_assessment(given: object) -> bool:
         and {"name"} <= given["report"].keys()
         and {"id"} <= given["activity"].keys()
         and all(isinstance(each, list) and all(isinstance(one, dict) for one in each) for each in lists)
-        and all({"page", "text"} <= one.keys() for one in given["evidence"])
+        and all(isinstance(one.get("page"), int) and isinstance(one.get("text"), str) for one in given["evidence"])
     )
 
 
@@ -169,7 +177,7 @@ def beside(rows: Sequence[JudgedRow], assessments: Sequence[Json]) -> list[Judge
 def judge(row: JudgedRow, assessment: Json) -> Judged:
     """What an assessment is worth beside a row."""
     evidence = [
-        Evidence(int(one["page"]), str(one["text"]), str(one.get("criterion", "")), 0.0, "", 0, 0)
+        Evidence(one["page"], one["text"], str(one.get("criterion", "")), 0.0, "", 0, 0)
         for one in assessment["evidence"]
     ]  # fmt: skip
     here = [[one for one in assessment["numbers"] if is_same(noted, one)] for noted in row.numbers]
@@ -181,6 +189,7 @@ def judge(row: JudgedRow, assessment: Json) -> Judged:
         len(row.numbers),
         sum(map(bool, here)),
         sum(agreeing),
+        str((assessment.get("asking") or {}).get("model", "")),
     )
 
 
@@ -209,7 +218,7 @@ def summarise(rows: Sequence[JudgedRow], judged: Sequence[Judged]) -> Summary:
         len(rows), len(judged), len(given), share(0.0) if given else None, share(HALF) if given else None,
         share(FULL) if given else None, confusion, summary([each.evidence for each in judged]),
         sum(each.numbers for each in judged), sum(each.found for each in judged),
-        sum(each.agreeing for each in judged),
+        sum(each.agreeing for each in judged), tuple(sorted({each.model for each in judged if each.model})),
     )  # fmt: skip
 
 

@@ -37,12 +37,14 @@ Progress = Callable[[int, int, str], None]
 @dataclass(frozen=True, slots=True)
 class State:
     """What became of a recipe: ``done``, ``kept`` (nothing had changed), or ``not run``. ``reason``
-    says why it was not, or for how many rows a language model was of no use. ``key`` is a digest of what went in."""
+    says why it was not, or for how many rows a language model was of no use. ``key`` is a digest of what went in,
+    ``model`` the language model that made queries."""
 
     recipe: str
     state: str
     reason: str = ""
     key: str = ""
+    model: str = ""
 
 
 def documents(row: MarkedRow, report: Report) -> list[list[str]]:
@@ -166,9 +168,11 @@ def make_runs(
         )
         old = before.get(name)
         if old and old.key == key and path.is_file() and not fresh:
-            states[name] = State(name, "kept", old.reason, key)
+            states[name] = replace(old, state="kept")
             continue
-        states[name] = _run(State(name, "done", "", key), recipe, rows, reports, chat, path, most)
+        states[name] = _run(
+            State(name, "done", "", key, model if recipe.needs_chat else ""), recipe, rows, reports, chat, path, most
+        )
         write_json({"runs": [asdict(each) for each in states.values()]}, folder / STATES)
     progress(len(recipes), len(recipes), "")
     write_json({"runs": [asdict(each) for each in states.values()]}, folder / STATES)

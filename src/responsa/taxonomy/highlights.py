@@ -24,8 +24,8 @@ _LEAST = 0.5  # of the score of the best sentence of the chunk
 
 
 def highlights(report: Report, chunk: Evidence, criterion: Criterion, about: str = "") -> tuple[Quote, ...]:
-    """At most `MOST` sentences or lines of a table that share most with the criterion and ``about``, the activity's name,
-    in the order of the page; none where nothing is shared. Rare words count more, names of laws not at all."""
+    """At most `MOST` sentences or lines of a table that share most with the criterion and ``about``, the activity's
+    name, in the order of the page; none where nothing is shared. Rare words count more, names of laws not at all."""
     weights = _weights(report)
     wanted = set(words(f"{_CITED.sub(' ', criterion.text)} {about}"))
     scored = []

@@ -181,7 +181,10 @@ def prompt(
         parts.append(_STEPS.format(then="" if asked.alone else ", then conclude"))
     if method == "few-shot-cot":
         chosen = random.Random(f"{seed} {repetition} {activity.id}").sample(examples(), EXAMPLES)  # noqa: S311
-        parts += ["Examples of such work, on companies that do not exist:", *(_shown(each) for each in chosen)]
+        parts += [
+            "Examples of such work, on companies that do not exist:",
+            *(_shown(each, asked.alone) for each in chosen),
+        ]
         parts.append("Now the work to be done.")
     parts.append(f"Activity: {activity.id} {activity.name}\nDescription: {activity.description}")
     parts.append(f"Criteria of {asked.what}:\n{tree(asked)}")
@@ -231,10 +234,18 @@ def examples() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(line) for line in text.splitlines() if line)
 
 
-def _shown(example: Mapping[str, Any]) -> str:
+def _shown(example: Mapping[str, Any], alone: bool) -> str:
+    """An example as text; ``alone``: its first criterion only, in the shape of prompts on one criterion."""
     passages = "\n".join(f"[{name}] {text}" for name, text in example["passages"].items())
+    criteria, reply = example["criteria"], example["reply"]
+    if alone:
+        first = next(iter(reply["step_3_verdicts"]))
+        criteria = criteria.replace(f"[{first}]", "[criterion]")
+        reply = {
+            "step_1_criteria": reply["step_1_criteria"],
+            **{step: {"criterion": reply[step][first]} for step in ("step_2_report", "step_3_verdicts")},
+        }
     return (
         f"Example. {example['company']}, financial year {example['year']}. Activity: {example['activity']}\n"
-        f"Criteria:\n{example['criteria']}\nReport:\n{passages}\n"
-        f"Reply:\n{json.dumps(example['reply'], ensure_ascii=False)}"
+        f"Criteria:\n{criteria}\nReport:\n{passages}\nReply:\n{json.dumps(reply, ensure_ascii=False)}"
     )

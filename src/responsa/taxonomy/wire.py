@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import lru_cache
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 Json = Any
+Reader = Callable[[Json], Any]
 
 
 def plain(value: object) -> Json:
@@ -29,47 +30,60 @@ def made(kind: Any, value: Json) -> Any:  # noqa: ANN401  # the kind says what i
     Numbers, texts and truth values are checked; a whole number serves where a float is due.
     """
     try:
-        return _made(kind, value)
+        return _reader(kind)(value)
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"no {getattr(kind, '__name__', kind)}: {type(error).__name__}: {error}") from error
 
 
-def _made(kind: Any, value: Json) -> Any:  # noqa: ANN401
+@lru_cache(maxsize=512)
+def _reader(kind: Any) -> Reader:  # noqa: ANN401
+    """What reads a value of that kind; made once, for there may be thousands of them."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        if value is None and type(None) in inner:
-            return None
-        return _made(next(each for each in inner if each is not type(None)), value)
+        return _optional(_reader(next(each for each in inner if each is not type(None))))
     if origin is Literal:
-        return _checked(value in inner, kind, value)
+        return lambda value: _checked(value in inner, kind, value)
     if origin is tuple:
-        several = len(inner) == 2 and inner[1] is Ellipsis
-        return tuple(_made(inner[0] if several else part, each) for part, each in _pairs(inner, value, several))
+        if len(inner) == 2 and inner[1] is Ellipsis:
+            return _several(_reader(inner[0]))
+        parts = [_reader(each) for each in inner]
+        return lambda value: tuple(part(each) for part, each in zip(parts, value, strict=True))
     if origin is not None and issubclass(origin, Mapping):
-        return {_made(inner[0], key): _made(inner[1], each) for key, each in value.items()}
+        names, values = _reader(inner[0]), _reader(inner[1])
+        return lambda value: {names(key): values(each) for key, each in value.items()}
     if is_dataclass(kind):
-        hints = _hints(cast(type, kind))
-        return cast(Any, kind)(**{name: _made(hints[name], each) for name, each in value.items()})
+        return _dataclass(cast(type, kind))
     if issubclass(kind, tuple):  # a named tuple
-        return kind(*(_made(hint, each) for hint, each in zip(_hints(kind).values(), value, strict=True)))
+        hints = [_reader(each) for each in get_type_hints(kind).values()]
+        return lambda value: kind(*(hint(each) for hint, each in zip(hints, value, strict=True)))
     if kind is date:
-        return date.fromisoformat(value)
+        return lambda value: date.fromisoformat(value)
     if kind is float:
-        _checked(isinstance(value, int | float) and not isinstance(value, bool), kind, value)
-        return float(value)
-    return _checked(type(value) is kind, kind, value)
+        return lambda value: float(_checked(type(value) in (int, float), kind, value))
+    return lambda value: _checked(type(value) is kind, kind, value)
 
 
-def _pairs(inner: tuple[Any, ...], value: list[Json], several: bool) -> list[tuple[Any, Json]]:
-    return [(inner[0], each) for each in value] if several else list(zip(inner, value, strict=True))
+def _optional(read: Reader) -> Reader:
+    return lambda value: None if value is None else read(value)
+
+
+def _several(read: Reader) -> Reader:
+    return lambda value: tuple([read(each) for each in _checked(type(value) is list, tuple, value)])
+
+
+def _dataclass(kind: type) -> Reader:
+    """Its fields are looked up at the first value: a kind may hold itself."""
+    hints: dict[str, Reader] = {}
+
+    def read(value: Json) -> Any:  # noqa: ANN401
+        if not hints:
+            hints.update({name: _reader(hint) for name, hint in get_type_hints(kind).items()})
+        return kind(**{name: hints[name](each) for name, each in value.items()})
+
+    return read
 
 
 def _checked(fits: bool, kind: object, value: Json) -> Json:
     if not fits:
         raise TypeError(f"{value!r:.60} is no {kind}")
     return value
-
-
-@lru_cache(maxsize=64)
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None, stop: threading.Event | None = 
     options = parser.parse_args(arguments)
     try:
         share = {fault: float(value) for fault, _, value in (each.partition("=") for each in options.share)}
-        server = ChatServer(port=options.port, share=share, seed=options.seed)
+        server = ChatServer(port=options.port, share=share, seed=options.seed, kept=0)
     except ValueError:
         parser.error("--share: expected FAULT=SHARE, such as 429=.1")
     except (OSError, OverflowError, ResponsaError) as error:

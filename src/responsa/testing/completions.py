@@ -60,7 +60,7 @@ class ChatServer(Scripted):
     where a schema is asked for. ``share`` maps faults to the share of requests that meet them, from 0 to 1, together
     at most 1. With a ``key``, requests without it are refused (401); with ``models``, other models are unknown
     (404); with ``window``, prompts with more tokens are refused (400). A token is four characters. ``most`` is how
-    many requests have been answered at a time so far.
+    many requests have been answered at a time so far. The last ``kept`` requests are recorded, None for all.
     """
 
     def __init__(
@@ -73,9 +73,10 @@ class ChatServer(Scripted):
         models: tuple[str, ...] = (),
         window: int | None = None,
         port: int = 0,
+        kept: int | None = None,
     ) -> None:
         self._share = _checked(share or {})
-        super().__init__(FAULTS, port)
+        super().__init__(FAULTS, port, kept)
         self._reply = reply
         self._seed = seed
         self._key = key

@@ -41,13 +41,14 @@ class Reply:
 class Scripted:
     """Serves from entering the ``with`` block to leaving it, requests in parallel.
 
-    ``faults`` are the words known; ``port`` 0 is a free one.
+    ``faults`` are the words known; ``port`` 0 is a free one. Of the requests the last ``kept`` are recorded, None for
+    all.
     """
 
-    def __init__(self, faults: Mapping[str, str], port: int = 0) -> None:
+    def __init__(self, faults: Mapping[str, str], port: int = 0, kept: int | None = None) -> None:
         self._known = faults
         self._script: deque[tuple[str, str]] = deque()
-        self._requests: list[Request] = []
+        self._requests: deque[Request] = deque(maxlen=kept)
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._server = _Server(self, port)
@@ -73,7 +74,7 @@ class Scripted:
 
     @property
     def requests(self) -> list[Request]:
-        """What has arrived so far, in order."""
+        """What has arrived so far, in order, as far as it is kept."""
         with self._lock:
             return list(self._requests)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -26,6 +27,7 @@ from responsa.types import Answer, Passage, Query, Ranking
 
 Unit = Literal["article", "passage"]
 
+NO_EXAMPLES = "examples are needed: name a file of them with examples = 'FILE.jsonl' (multi-step: or set shots = 0)"
 PLAIN = "Answer the question about regulation."
 _READ = "Find out what is asked: its subject, the terms on which it turns, and the provisions that it names."
 _CASE = "Read the background, and let the answer fit that case."
@@ -121,7 +123,7 @@ class ZeroShot(Inquiry):
         (query, kept, confidence), chat = task, Traced(self.chat)
         request = self.asked(query)
         fitted(self, chat, request, ())
-        reply = said.read(written(chat, request), ())
+        reply = written(chat, request, ())
         return traced(said.compose(query, reply.said, (), kept, confidence), chat, said.note(reply.dropped))
 
 
@@ -131,8 +133,9 @@ class FewShot(Inquiry):
 
     ``examples`` is a file of JSON lines with id, question and answer, and if known background, topic and date. Of those
     on ``topic`` that are not the question itself ``shots`` are shown, chosen for likeness to it and variety; with
-    ``example_filter`` the model leaves out those that it finds of no use. A caller in Python may give a selector, which
-    can also keep to what was published before the question. The other settings are as for `zero-shot`.
+    ``example_filter`` the model leaves out those that it finds of no use. Where the library is read as of a day, only
+    examples published before it are shown; a caller in Python may give a selector, which knows the day of each
+    question. The other settings are as for `zero-shot`.
     """
 
     examples: str = ""
@@ -144,13 +147,13 @@ class FewShot(Inquiry):
         if self.shots < 1:
             raise RecipeError(f"shots of at least 1 are needed, got {self.shots}")
 
-    def answer(self, task: Task, corpus: Corpus) -> Answer:  # noqa: ARG002
+    def answer(self, task: Task, corpus: Corpus) -> Answer:
         """The answer. The passages kept are in its ranking, not in the prompt. AnswerFailed where there is none."""
         (query, kept, confidence), chat = task, Traced(self.chat)
-        shots, notes = self.shown(query, chat, self.asked(query, ()), 1.0)
+        shots, notes = self.shown(query, corpus.as_of, chat, self.asked(query, ()), 1.0)
         request = self.asked(query, shots or None)
         fitted(self, chat, request, ())
-        reply = said.read(written(chat, request), ())
+        reply = written(chat, request, ())
         return traced(said.compose(query, reply.said, (), kept, confidence, notes), chat, said.note(reply.dropped))
 
     def open(self) -> None:
@@ -158,26 +161,33 @@ class FewShot(Inquiry):
         super().open()
         if self.examples and self.tools.examples is None:
             _ = self.bank
+        elif self.shots and self.tools.examples is None:
+            raise RecipeError(NO_EXAMPLES)
 
     @cached_property
     def bank(self) -> ExampleBank:
         """The examples in the file."""
         return ExampleBank(read_examples(Path(self.examples)), Selection(self.shots))
 
-    def shown(self, query: Query, chat: Traced, empty: Chat, share: float) -> tuple[list[Example], list[str]]:
+    def shown(
+        self, query: Query, day: date | None, chat: Traced, empty: Chat, share: float
+    ) -> tuple[list[Example], list[str]]:
         """The examples that the prompt has, and notes on those that it has not; see `fitting`."""
-        found = list(self.selected(query))[: self.shots]
+        found = list(self.selected(query, day))[: self.shots]
+        if not found:
+            return [], ["no example may be shown: all are of this question or too late"]
         if self.example_filter and found:
             found = list(filter_examples(chat, query, found).kept)
         return self.fitting(empty, found, chat, share)
 
-    def selected(self, query: Query) -> Sequence[Example]:
-        """The examples for a question, best first. RecipeError where nothing gives any."""
+    def selected(self, query: Query, day: date | None = None) -> Sequence[Example]:
+        """The examples for a question, best first, those of the file from before the day. RecipeError where nothing
+        gives any."""
         if self.tools.examples is not None:
             return self.tools.examples(query)
         if not self.examples:
-            raise RecipeError("examples are needed: name a file of them with examples = 'FILE.jsonl'")
-        return self.bank.select(query, topic=self.topic)
+            raise RecipeError(NO_EXAMPLES)
+        return self.bank.select(query, day, self.topic)
 
 
 @dataclass(frozen=True)
@@ -212,11 +222,12 @@ class MultiStep(FewShot):
     def answer(self, task: Task, corpus: Corpus) -> Answer:
         """The answer; its ranking has the provisions given, in their order. AnswerFailed where there is none."""
         (query, kept, confidence), chat = task, Traced(self.chat)
-        shots, notes = self.shown(query, chat, self.asked(query, (), ()), 0.5) if self.shots else ([], [])
+        empty = self.asked(query, (), ())
+        shots, notes = self.shown(query, corpus.as_of, chat, empty, 0.5) if self.shots else ([], [])
         found, more = self.gathered(query, kept, corpus, chat)
         given, left_out = fitted(self, chat, self.asked(query, shots or None, (), cite=self.cite), found)
         request = self.asked(query, shots or None, given or None, cite=self.cite)
-        reply = said.read(written(chat, request), given)
+        reply = written(chat, request, given)
         ranking = Ranking.of(query.id, [(source.passage.id, 1 / rank) for rank, source in enumerate(given, 1)])
         made = said.compose(query, reply.said, given, ranking, confidence, [*notes, *more, *left_out])
         return traced(made, chat, said.note(reply.dropped))

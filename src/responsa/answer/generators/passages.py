@@ -8,6 +8,7 @@ from functools import cached_property
 
 from responsa.answer.generators import said, sources
 from responsa.answer.generators.base import AnswerFailed, Generator, Task, Traced, traced
+from responsa.answer.generators.said import Read
 from responsa.answer.generators.sources import Fallback, Source
 from responsa.answer.generators.verifier import load_detector
 from responsa.corpus.view import Corpus
@@ -67,12 +68,15 @@ def something(found: list[Source]) -> list[Source]:
     return found
 
 
-def written(chat: Traced, request: Chat) -> str:
-    """The model's reply. AnswerFailed with all that was asked where there is none."""
+def written(chat: Traced, request: Chat, given: Sequence[Source]) -> Read:
+    """The model's reply, read. AnswerFailed with all that was asked where there is none, or no word in it."""
     try:
-        return chat.reply(request).text
+        reply = said.read(chat.reply(request).text, given)
     except ChatFailed as failure:
         raise AnswerFailed(str(failure), chat.calls) from failure
+    if not reply.said:
+        raise AnswerFailed(f"{chat.name}: the reply holds no word", chat.calls)
+    return reply
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Passages(Generator):
         (query, kept, confidence), chat = task, Traced(self.chat)
         found = something(self.sources(kept, corpus))
         given, notes = fitted(self, chat, self.asked(query, ()), found)
-        reply = said.read(written(chat, self.asked(query, given)), given)
+        reply = written(chat, self.asked(query, given), given)
         made = said.compose(query, reply.said, given, kept, confidence, notes)
         return traced(made, chat, said.note(reply.dropped))
 

@@ -54,8 +54,8 @@ def answers(
     running = in_order(lambda task: attempt(answerer, task, corpus, idf), tasks, threads, stopper(answerer.chat))
     with contextlib.closing(running):
         for made in running:
-            if any(call.error for call in made.trace):
-                answerer.check()
+            if len(tasks) > 1 and any(call.error for call in made.trace):
+                answerer.check()  # of a question alone what failed is told by its answer
             yield made
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from responsa.corpus.limits import allowed
@@ -19,7 +20,7 @@ from responsa.corpus.readers.content import Fail, id_of, usable
 from responsa.corpus.readers.pdf_furniture import Sheet, furniture
 from responsa.corpus.readers.pdf_layout import Line, Place, lines_of, upright
 from responsa.corpus.readers.pdf_ocr import Recogniser
-from responsa.corpus.readers.pdf_page import Handle, Page, read_page
+from responsa.corpus.readers.pdf_page import Handle, Page, Word, read_page
 from responsa.corpus.readers.pdf_passages import RECOGNISED, SCANNED, Item, Writer, items_of, usual_size
 from responsa.corpus.readers.pdf_regions import stacks
 from responsa.corpus.readers.pdf_tables import find_tables
@@ -160,9 +161,15 @@ def page_items(laid: Laid, mend: Mender) -> list[Item]:
         tables = find_tables(words, *rules, mend) if len(words) > 5 else []
         if tables:
             taken = {id(words[index]) for table in tables for index in table.words}
-            lines = lines_of([word for word in words if id(word) not in taken])
+            lines = [Line(left) for line in lines for left in _left(line, taken)]
         items += items_of(lines, tables, laid.page, turn)
     return items
+
+
+def _left(line: Line, taken: set[int]) -> list[list[Word]]:
+    """What tables leave of a line: the words before, between and after theirs."""
+    runs = groupby(line.words, key=lambda word: id(word) in taken)
+    return [list(words) for gone, words in runs if not gone]
 
 
 def _title(document: Handle) -> str:

@@ -14,6 +14,10 @@ _LEAST = 3  # pages on which a line must come again
 _EVERYWHERE = 0.4  # of the pages: a line that comes again so often is no text wherever it stands
 _DIGITS = re.compile(r"\d+")
 _GRID = 3.0  # points
+_LEVEL = 2.0  # points by which the lines of one row of a table differ in height
+_ROW = 3.0  # heights of a line: so far below its head the first row of a table stands at most
+_VALUE = re.compile(r"[(+\-–−]?[€$£]?\d[\d.,’']*(?: ?[%‰)€$£])*")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 class Sheet(NamedTuple):
@@ -31,16 +35,17 @@ def furniture(sheets: Sequence[Sheet], pages: int) -> tuple[set[int], dict[int, 
 
     A line is no text where its words, digits aside, come again at the same height and margin in the head or foot of
     at least three pages, or where it stands on the height and in the type of such a line.
-    Nothing in a table is left out.
+    Nothing in a table is left out, nor the years over a row of numbers.
     """
     seen: Counter[tuple[object, ...]] = Counter()
     for sheet in sheets:
         seen.update({key for line in sheet.lines for key in _keys(line, sheet)})
+    kept = {id(line) for sheet in sheets for line in _heads(sheet)}
     gone: set[int] = set()
     slots: set[tuple[object, ...]] = set()
     for sheet in sheets:
         for line in sheet.lines:
-            if _in_table(line, sheet):
+            if id(line) in kept or _in_table(line, sheet):
                 continue
             often = max(seen[key] for key in _keys(line, sheet))
             if often >= (_LEAST if _marginal(line, sheet) else max(_LEAST + 2, _EVERYWHERE * pages)):
@@ -53,7 +58,40 @@ def furniture(sheets: Sequence[Sheet], pages: int) -> tuple[set[int], dict[int, 
             for line in sheet.lines
             if _marginal(line, sheet) and _slot(line, sheet) in slots and not _in_table(line, sheet)
         )
+    gone -= kept
     return gone, _numbers(sheets, gone, pages)
+
+
+def _heads(sheet: Sheet) -> list[Line]:
+    """The lines that head a table at the top of a page, and its first row: at least two lines of one height stand over
+    numbers of the next row, each over its own, and name a year.
+    """
+    head = [line for line in sheet.lines if line.y1 < _TOP * sheet.height]
+    found: list[Line] = []
+    for first in head:
+        if not _YEAR.search(first.text):
+            continue
+        row = [line for line in head if abs(line.base - first.base) <= _LEVEL]
+        below = _next_row(first, sheet)
+        over = [[value for value in below if _is_value(value.text) and _across(line, value)] for line in row]
+        years = [line for line, values in zip(row, over, strict=True) if len(values) == 1 and _YEAR.search(line.text)]
+        if len({id(values[0]) for values in over if len(values) == 1}) > 1 and len(years) > 1:
+            found += [*row, *below]
+    return found
+
+
+def _next_row(above: Line, sheet: Sheet) -> list[Line]:
+    lower = [line for line in sheet.lines if 0 < line.base - above.base - _LEVEL <= _ROW * (above.y1 - above.y0)]
+    nearest = min((line.base for line in lower), default=0.0)
+    return [line for line in lower if line.base - nearest <= _LEVEL]
+
+
+def _across(line: Line, other: Line) -> bool:
+    return line.x0 < other.x1 and other.x0 < line.x1
+
+
+def _is_value(text: str) -> bool:
+    return _VALUE.fullmatch(text) is not None
 
 
 def _in_table(line: Line, sheet: Sheet) -> bool:

@@ -1,10 +1,11 @@
-"""What a trace keeps of a request, before it is sent."""
+"""What models of every kind share: what a trace keeps of a request before it is sent, and chats asked in turn."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from responsa.models.chat import Chat
+from responsa.models.chat import Chat, ChatFailed, Progress, Reply
 from responsa.text import digest
 from responsa.types import Call
 
@@ -18,3 +19,18 @@ def content(chat: Chat) -> list[object]:
     """Messages and settings as JSON values; a setting that is None is left out."""
     settings = {name: value for name, value in asdict(chat.settings).items() if value is not None}
     return [[[message.role, message.text] for message in chat.messages], settings]
+
+
+def one_by_one(
+    reply: Callable[[Chat], Reply], chats: Sequence[Chat], progress: Progress | None
+) -> list[Reply | ChatFailed]:
+    """The replies of a model that asks nobody and need not wait: in order, failures in their places."""
+    made: list[Reply | ChatFailed] = []
+    for chat in chats:
+        try:
+            made.append(reply(chat))
+        except ChatFailed as failure:
+            made.append(failure)
+        if progress:
+            progress(len(made), len(chats))
+    return made

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from responsa.models.chat import Chat, ChatFailed, ChatModel, Progress, Reply
 from responsa.models.chat.cached import CachedChat
-from responsa.models.chat.calls import begun
+from responsa.models.chat.calls import begun, one_by_one
 from responsa.models.chat.client import ApiChat
+from responsa.models.chat.load import load_chat
 from responsa.models.chat.window import size
 from responsa.testing.replies import Asked, sensible
 from responsa.types import Call
@@ -78,15 +79,7 @@ class DryRun:
         return Reply(sensible(asked), call)
 
     def replies(self, chats: Sequence[Chat], progress: Progress | None = None) -> list[Reply | ChatFailed]:
-        made: list[Reply | ChatFailed] = []
-        for chat in chats:
-            try:
-                made.append(self.reply(chat))
-            except ChatFailed as failure:
-                made.append(failure)
-            if progress:
-                progress(len(made), len(chats))
-        return made
+        return one_by_one(self.reply, chats, progress)
 
     def stream(self, chat: Chat) -> Iterator[str]:
         yield self.reply(chat).text
@@ -120,3 +113,20 @@ class DryRun:
     def _note(self, call: Call, state: str) -> None:
         with self._lock:
             self._calls.append((call, state))
+
+
+@dataclass(frozen=True)
+class DryRuns:
+    """A dry run for each model that a system asks, made when its name first comes; what they would send as one plan."""
+
+    made: dict[str, DryRun] = field(default_factory=dict)
+
+    def __call__(self, name: str) -> DryRun:
+        """The dry run of the model of that name, as for `load_chat`."""
+        if name not in self.made:
+            self.made[name] = DryRun(load_chat(name))
+        return self.made[name]
+
+    def planned(self) -> list[Planned]:
+        """The rows of each model after those of the one before."""
+        return [row for each in self.made.values() for row in each.planned()]

@@ -1,7 +1,8 @@
 """Text of documents in prompts: between marks that it cannot forge, so that the model can tell it from the request.
 
 The marks hold a digest of all the passages: who writes into a document would have to know it before the text is
-written. What looks like a mark in the text loses its angle bracket besides.
+written. What looks like a mark in the text loses its angle bracket besides, and so does what models of one's own are
+told the turns of a conversation by: some servers read it wherever it stands.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ RULE = (
 
 _HIDDEN = "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\\s]*"
 _LOOKALIKE = re.compile(f"[<\uff1c\u2039\u27e8](?={_HIDDEN}(?:/{_HIDDEN})?{_HIDDEN.join('passage')})", re.IGNORECASE)
+_TURN = re.compile(
+    r"<(?=[|\uff5c])|<(?=/?(?:s|bos|eos|start_of_turn|end_of_turn)>)|<(?=</?SYS>>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\])",
+    re.IGNORECASE,
+)
 _UNFIT = re.compile(r'[\s"<>&]+')  # in a mark's id
 
 
@@ -39,5 +44,5 @@ def label(name: str) -> str:
 
 
 def defused(text: str) -> str:
-    """The text without what looks like a mark; all else is as it was."""
-    return _LOOKALIKE.sub("(", text)
+    """The text without what looks like a mark, or like the turn of a conversation; all else is as it was."""
+    return _TURN.sub("(", _LOOKALIKE.sub("(", text))

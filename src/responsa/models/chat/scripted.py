@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from responsa.errors import ModelError
 from responsa.models.chat import Chat, ChatFailed, Progress, Reply
-from responsa.models.chat.calls import begun
+from responsa.models.chat.calls import begun, one_by_one
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,7 @@ class ScriptedChat:
         return Reply(text, replace(call, tokens_out=len(text) // 4))
 
     def replies(self, chats: Sequence[Chat], progress: Progress | None = None) -> list[Reply | ChatFailed]:
-        made: list[Reply | ChatFailed] = []
-        for chat in chats:
-            try:
-                made.append(self.reply(chat))
-            except ChatFailed as failure:
-                made.append(failure)
-            if progress:
-                progress(len(made), len(chats))
-        return made
+        return one_by_one(self.reply, chats, progress)
 
     def stream(self, chat: Chat) -> Iterator[str]:
         for word in self.reply(chat).text.split(" "):
