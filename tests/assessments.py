@@ -52,7 +52,9 @@ ACTIVITY = Activity(
 
 def quote(text, page=1, boxes=True):
     start = TEXT.find(text)
-    return Quote(page, text, "R p. 1 chunk 1", start, start + len(text), (Box(page, 70, 90, 500, 220),) if boxes else ())
+    return Quote(
+        page, text, "R p. 1 chunk 1", start, start + len(text), (Box(page, 70, 90, 500, 220),) if boxes else ()
+    )
 
 
 def assessment(**changes):
@@ -101,5 +103,16 @@ def without_model(**changes):
         CriterionAssessment(each.criterion, each.part, each.objective, each.depth, each.parent, evidence=each.evidence, quotes=each.quotes, numbers=each.numbers)
         for each in full.criteria
     )  # fmt: skip
-    none = {"criteria": bare, "verdict": None, "verdicts": {}, "concluded": None, "generations": (), "trust": None, "trace": (), "flags": (), "missing": (), "asking": Asking()}
+    none = {
+        "criteria": bare,
+        "verdict": None,
+        "verdicts": {},
+        "concluded": None,
+        "generations": (),
+        "trust": None,
+        "trace": (),
+        "flags": (),
+        "missing": (),
+        "asking": Asking(),
+    }
     return assessment(**(none | changes))

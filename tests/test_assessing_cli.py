@@ -206,7 +206,7 @@ def test_a_page_that_is_a_picture_is_said(typed, tmp_path):
     path = tmp_path / "figure.pdf"
     path.write_bytes(pdf(*(Sheet().lines(72, 100, *lines, leading=30) for lines in TEXTS), Sheet().image()))
     found = parsed(typed(path, "--activity", "CCM 7.7", "--json", *QUICK))
-    assert any(each.startswith("page 5: pictures without text") for each in found["missing"])
+    assert any(each.startswith("page 5: no text was read") for each in found["missing"])
 
 
 def test_a_bad_file_in_a_batch_is_a_row(typed, report, tmp_path):

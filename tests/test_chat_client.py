@@ -11,6 +11,7 @@ import sys
 import threading
 import traceback
 import warnings
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 
@@ -22,6 +23,7 @@ from responsa.models.chat.cached import CachedChat
 from responsa.models.chat.client import ApiChat
 from responsa.models.chat.vendors import PLACEHOLDER
 from responsa.models.chat.wire import Wire
+from responsa.pacing import Clock, Pace
 from responsa.testing import ChatServer
 from responsa.testing.completions import FAULTS
 from responsa.testing.serving import Reply as HttpReply
@@ -301,6 +303,30 @@ def test_an_interrupted_batch_leaves_no_request_waiting(monkeypatch):
             model.replies([chat("fast"), chat("one"), chat("two")], stop)
         assert given_up == [2]
         assert model.wire._made.flying == set()
+
+
+@pytest.mark.parametrize("fault", ["429:3600", "500"])
+def test_who_waits_for_its_turn_is_given_up_too(server, fault):
+    model = model_at(server, Clock(jitter=lambda: 1.0), patience=7200.0)
+    server.faults(f"{fault}*9")
+    waiting = threading.Event()
+    sleep = Pace.sleep
+
+    def told(pace, seconds):
+        waiting.set()
+        sleep(pace, seconds if fault == "429:3600" else 3600.0)
+
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as pool:
+        patch.setattr(Pace, "sleep", told)
+        asked = pool.submit(model.reply, chat())
+        assert waiting.wait(30)
+        while not asked.done():  # the sleep may be about to begin
+            model.cancel()
+        with pytest.raises(CancelledError):
+            asked.result()
+    assert len(server.requests) == 1
+    server.reset()
+    assert model_at(server).reply(chat()).text == "Records are due."
 
 
 # --- prompts that are too long ---------------------------------------------------------------------------------

@@ -86,6 +86,36 @@ def test_other_files_are_refused(tmp_path, content):
         quotes(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "has no texts to be found"),
+        ('{"quote": "x"}', "'document' is missing"),
+        ('{"document": "d", "quote": " "}', "a quote of d is ' ', without words"),
+    ],
+)
+def test_what_is_wrong_with_the_texts_is_said(tmp_path, content, message):
+    path = tmp_path / "gold.jsonl"
+    path.write_text(content)
+    with pytest.raises(InputError) as refused:
+        quotes(path)
+    assert message in str(refused.value)
+
+
+def test_the_command_names_the_reports_that_are_not_there(tmp_path):
+    report, gold, library = tmp_path / "r.pdf", tmp_path / "gold.jsonl", str(tmp_path / "library")
+    report.write_bytes(pdf(Sheet().text(60, 60, "some words of a report")))
+    run = CliRunner()
+    assert run.invoke(app, ["--library", library, "add", str(report)]).exit_code == 0
+    rows = [{"document": name, "quote": "some words"} for name in ("r", "other")]
+    gold.write_text("\n".join(map(json.dumps, rows)))
+    done = run.invoke(app, ["--library", library, "chunk-search", str(gold)])
+    assert (done.exit_code, done.stderr) == (0, "not in the library, and left out: other\n")
+    gold.write_text(json.dumps(rows[1]))
+    with pytest.raises(InputError, match="is in the library: other; add them first"):
+        run.invoke(app, ["--library", library, "chunk-search", str(gold)], catch_exceptions=False)
+
+
 def test_the_command_prints_every_trial_and_the_best(tmp_path):
     words = [f"w{number}" for number in range(400)]
     sheet = Sheet()

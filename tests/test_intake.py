@@ -315,7 +315,7 @@ def test_bad_files_never_stop_the_others(folder, rules):
 def test_what_cannot_be_read(folder, rules, tmp_path):
     report = add(folder, rules / "none.md", write_rulebook(rules / "notes.doc", OLD), Path("/dev/null"))
     assert reason(report, "none.md") == "cannot be read: No such file or directory"
-    assert "'.doc' cannot be read; known:" in reason(report, "notes.doc")
+    assert "'.doc' cannot be read; save it as .docx; known:" in reason(report, "notes.doc")
     assert reason(report, "null") == "is no regular file; give a file or a folder"
     assert state(folder) == frozenset()
 

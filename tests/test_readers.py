@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from responsa.corpus import readers
 from responsa.corpus.readers import READERS, SUFFIXES, read
 from responsa.errors import ReadError
 
@@ -274,3 +275,46 @@ def test_json_of_any_shape_is_read_or_refused(tmp_path, rows):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(rows), encoding="utf-8")
     assert problem(path).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "hint"),
+    [
+        ("report.html", b"%PDF-1.7\n\0\n%%EOF", "It looks like a PDF: if it is, give it the suffix .pdf"),
+        ("rules.docx", b"%PDF-1.7\n\0\n%%EOF", "It looks like a PDF: if it is, give it the suffix .pdf"),
+        ("rules.txt", b"PK\x03\x04\0\0word/document.xml", "It looks like a Word file: if it is, give it the suffix .docx"),
+        ("rules.pdf", b"\xef\xbb\xbf<!DOCTYPE html><p>x", "It looks like a web page: if it is, give it the suffix .html"),
+        ("scan.pdf", b"\x89PNG\r\n", "make a PDF of it and read that with --ocr eng"),
+        ("rules.txt", b"\xd0\xcf\x11\xe0\0", "save it as .docx without a password"),
+    ],
+)
+def test_a_refusal_says_what_the_file_looks_like(name, content, hint):
+    with pytest.raises(ReadError) as refused:
+        readers.read_bytes(content, name)
+    assert hint in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("rules.pdf", b"%PDF-1.7\n cut"), ("rules.htm", b"<html>\0</html>"), ("rules.txt", b"a\0b"), ("a.docx", b"PK\x03\x04")],
+)
+def test_a_refusal_of_the_right_kind_of_file_guesses_nothing(name, content):
+    with pytest.raises(ReadError) as refused:
+        readers.read_bytes(content, name)
+    assert "looks like" not in str(refused.value)
+
+
+@pytest.mark.parametrize("suffix", sorted(SUFFIXES))
+def test_an_empty_file_is_called_empty(suffix):
+    with pytest.raises(ReadError, match="is empty; give a file with text"):
+        readers.read_bytes(b"", f"rules{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("a.doc", "'.doc' cannot be read; save it as .docx"), ("a", "files without a suffix cannot be read"), ("a.zip", "unpack")],
+)
+def test_other_suffixes_are_told_what_to_do(name, message):
+    with pytest.raises(ReadError) as refused:
+        readers.read_bytes(b"text", name)
+    assert message in str(refused.value)

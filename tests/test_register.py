@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -287,6 +288,23 @@ def test_the_workbook_opens_again(corpus):
     assert [[cell.value for cell in row] for row in book["By who"]] == [["who", "obligations"], ["Firm", 7]]
 
 
+def test_the_workbook_has_dates_prints_on_pages_and_says_what_it_is_of(corpus):
+    from openpyxl import load_workbook
+
+    duties = [replace(each, version=replace(each.version, valid_from=date(2024, 7, 9))) for each in register(corpus, "D")]
+    duties[0] = replace(duties[0], passage=replace(duties[0].passage, page=12))
+    book = load_workbook(io.BytesIO(sheets.as_xlsx(duties, about=[("document", "=Rules"), ("rows", "7")])))
+    sheet = book["Obligations"]
+    cells = dict(zip(sheets.COLUMNS, sheet[2], strict=True))
+    assert (cells["valid from"].value.date(), cells["valid from"].number_format) == (date(2024, 7, 9), "yyyy-mm-dd")
+    assert (cells["page"].value, cells["valid to"].value) == (12, None)
+    assert not cells["version"].alignment.wrap_text
+    assert (sheet.page_setup.orientation, sheet.print_title_rows) == ("landscape", "$1:$1")
+    assert sheet.sheet_properties.pageSetUpPr.fitToPage
+    assert [[cell.value for cell in row] for row in book["About"]] == [["document", "=Rules"], ["rows", "7"]]
+    assert book["About"]["B1"].data_type == "s"
+
+
 def test_a_formula_in_a_workbook_is_text(corpus_of):
     from openpyxl import load_workbook
 
@@ -325,7 +343,7 @@ def folder(tmp_path_factory):
 def test_the_command_lists_and_sums_up(folder):
     done = cli(folder / "library", "obligations", "R")
     assert done.returncode == 0, done.stderr
-    assert "within 5 days" in done.stdout
+    assert "    who: A Firm\n    what: report to the Desk\n    when: within 5 days\n" in done.stdout
     assert done.stdout.splitlines()[-1] == "1 obligation by who: Firm 1"
 
 
@@ -339,9 +357,15 @@ def test_the_register_as_of_a_day(folder):
 
 @pytest.mark.parametrize("name", ["r.csv", "r.json", "r.xlsx"])
 def test_the_suffix_says_the_form(folder, tmp_path, name):
+    from openpyxl import load_workbook
+
     done = cli(folder / "library", "obligations", "R", "--out", tmp_path / name)
     assert done.returncode == 0, done.stderr
     content = (tmp_path / name).read_bytes()
+    if name == "r.xlsx":
+        about = dict(load_workbook(tmp_path / name)["About"].values)
+        assert about["document"] == "Rules (R)"
+        assert about["version"].endswith("in force from 2024-01-01")
     assert content.startswith({"r.csv": b"document,clause", "r.json": b"{", "r.xlsx": b"PK"}[name])
 
 

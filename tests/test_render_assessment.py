@@ -252,7 +252,9 @@ def test_the_page_needs_nothing_beside_it(sheets):
     style = re.search(r"<style>(.*)</style>", text, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     (policy,) = [each[1]["content"] for each in read.of("meta") if "http-equiv" in each[1]]
-    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    assert (
+        policy == f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
     for _, attributes, _ in read.elements:
         assert "style" not in attributes  # the policy would refuse it
         assert not any(name.startswith("on") for name in attributes)
@@ -355,6 +357,25 @@ def test_what_is_said_of_a_verdict():
     assert words.statement(without_model()).startswith("Made without a language model")
 
 
+def test_the_front_has_room_for_a_few_and_the_rest_follows():
+    many = tuple(f"{number} {'words ' * 100}" for number in range(9))
+    it = assessment(missing=many)
+    told = words.first(it.missing)
+    assert (len(told), told[-1]) == (words.MOST_FRONT + 1, "and 4 more, listed below")
+    assert all(len(each) < 170 for each in told)
+    for said in (Page(page(it)).texts("body")[0], " ".join(words_of(document(it)).split())):
+        assert "All that is missing" in said
+        assert "8 words words" in said
+        assert "All to look at" not in said
+
+
+def test_a_claim_that_only_repeats_its_quote_is_said_once():
+    claim = assessment().criteria[1].claims[0]
+    assert words.claimed(claim) == "Homes need 38 kWh/m2."
+    assert words.claimed(replace(claim, text=GOOD.upper())) == ""
+    assert words.long("x" * 3000).endswith("x … (the JSON form has all)")
+
+
 def test_an_excerpt_begins_before_its_first_quote():
     text = "word " * 400 + GOOD + " end" * 400
     chunk = replace(assessment().evidence[0], text=text, end=len(text))
@@ -370,7 +391,11 @@ def test_an_excerpt_begins_before_its_first_quote():
 
 
 def test_what_was_spent():
-    calls = [Call("a", "m", "x", tokens_in=5, cost=0.5), Call("a", "m", "y", cached=True), Call("b", "m", "z", error="no")]
+    calls = [
+        Call("a", "m", "x", tokens_in=5, cost=0.5),
+        Call("a", "m", "y", cached=True),
+        Call("b", "m", "z", error="no"),
+    ]
     first, second, whole = words.spent(calls)
     assert (first.calls, first.cached, first.cost, second.failed, second.cost) == (2, 1, 0.5, 1, None)
     assert (whole.purpose, whole.calls, whole.cost) == ("all", 3, None)
@@ -424,7 +449,16 @@ def test_the_workbook():
     other = without_model(report="other", digest="0" * 64, activity=replace(assessment().activity, id="CCM 10.1"))
     content = workbook([assessment(), other], [Failed("third", "CCM 7.7", "is a scan")])
     book = openpyxl.load_workbook(io.BytesIO(content))
-    assert book.sheetnames == ["Matrix", "Assessments", "Criteria", "Quotes", "Evidence", "Numbers", "KPI lines", "About"]
+    assert book.sheetnames == [
+        "Matrix",
+        "Assessments",
+        "Criteria",
+        "Quotes",
+        "Evidence",
+        "Numbers",
+        "KPI lines",
+        "About",
+    ]
     assert list(book["Matrix"].iter_rows(values_only=True)) == [
         ("report", "financial year", "CCM 7.7", "CCM 10.1"),
         ("report", 2023, "Not aligned\nturnover 16.7 % aligned\n2 flags", None),
@@ -432,7 +466,11 @@ def test_the_workbook():
         ("third", None, "not assessed: is a scan", None),
     ]
     first, second = sheet(book, "Assessments")
-    assert (first["verdict"], first["turnover aligned of eligible, %"], first["usable replies"]) == ("Not aligned", 16.68, 3)
+    assert (first["verdict"], first["turnover aligned of eligible, %"], first["usable replies"]) == (
+        "Not aligned",
+        16.68,
+        3,
+    )
     assert second["verdict"] == "No verdict"
     criteria = sheet(book, "Criteria")
     assert [each["criterion"] for each in criteria][:4] == ["SC", "SC 1", "SC 2", "DNSH CCA"]
@@ -449,7 +487,9 @@ def test_the_workbook():
     assert book["Criteria"].auto_filter.ref == "A1:M9"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "  =1", "|cmd", "#REF!", "=cmd|' /C calc'!A0"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "  =1", "|cmd", "#REF!", "=cmd|' /C calc'!A0"]
+)
 def test_no_cell_of_a_document_is_a_formula(text):
     book = openpyxl.load_workbook(io.BytesIO(workbook([hostile(assessment(), text)], [Failed(text, "CCM 7.7", text)])))
     kinds = {cell.data_type for each in book for row in each.iter_rows() for cell in row if cell.value is not None}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from responsa.errors import InputError, StorageError
-from responsa.storage import check_target, write_json, write_text
+from responsa.storage import check_target, read_json_lines, write_json, write_text
 
 
 def names(folder):
@@ -162,3 +162,21 @@ def test_pipes_and_devices_are_written_directly(tmp_path):
     assert Path("/dev/null").is_char_device()
     with pytest.raises(StorageError, match="cannot be written: No space left on device"):
         write_text("text", Path("/dev/full"))
+
+
+def test_lines_of_json_with_their_places(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes('\ufeff{"a": "x\u2028y"}\r\n\n [1]'.encode())
+    assert list(read_json_lines(path)) == [(f"{path}: line 1", {"a": "x\u2028y"}), (f"{path}: line 3", [1])]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"{}\n{", "line 2: not valid JSON"), (b"\xff", "not UTF-8 text .byte 0"), (None, "cannot be read")],
+)
+def test_what_is_no_file_of_json_lines(tmp_path, content, told):
+    path = tmp_path / "rows.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=told):
+        list(read_json_lines(path))

@@ -478,7 +478,7 @@ def test_evidence_only_in_a_figure_is_said(made, tmp_path):
         tmp_path, *PAGES[:2], " ", name="pictures", flags=("scanned",), notices=("page 3 pictures without text",)
     )
     found = made(report=report)
-    assert any(each.startswith("page 3: pictures without text") for each in found.missing)
+    assert any(each.startswith("page 3: no text was read") for each in found.missing)
     assert "page 3 pictures without text" in found.notes
 
 
@@ -536,6 +536,17 @@ def test_a_report_without_a_year_wants_one(tmp_path):
         prepared.financial_year(assessing.report(tmp_path, "It rained.", name="undated"))
 
 
+def test_a_year_that_is_not_the_report_s_is_said(made):
+    assert not any("seems to be of" in note for note in made().notes)
+    assert any("the report seems to be of 2023" in note for note in made(year=2022).notes)
+
+
+def test_counts_that_are_part_of_others_are_told(made, tmp_path):
+    text = f"{PAGES[1]} In 2023 we owned 4,000 buildings. Of these, 1,000 residential buildings were let in 2023."
+    found = made(report=assessing.report(tmp_path, text, *PAGES[2:], name="counts"))
+    assert "page 1: 1,000 residential buildings are 25.0 % of 4,000 buildings" in found.notes
+
+
 def test_figures_are_kept_with_the_report(tmp_path, catalogue, monkeypatch):
     report = assessing.report(tmp_path)
     first = prepared.numbers(report, 2023, catalogue)
@@ -551,6 +562,33 @@ def test_every_recipe_of_the_thesis_has_its_name_here():
 
 
 # Real reports
+
+
+@pytest.mark.slow
+def test_the_company_s_own_lines_are_evidence_with_their_place(real):
+    from responsa.taxonomy.catalogue import shipped as acts
+
+    line = "line under A.1: Construction of new buildings CCM 7.1: 250 EUR million"
+
+    def answer(chat):
+        names = list(asked(chat).schema["$defs"]["Stated"]["properties"])
+        return replying({name: ("met", line) for name in names}, "aligned")
+
+    found = assess(
+        real("Vonovia_2023.pdf"), acts().find("CCM 7.1", 2023), 2023, replace(PLAIN, recipe="default"), acts(),
+        chat=model(answer),
+    )  # fmt: skip
+    assert found.verdict == "aligned"
+    claim = by_id(found)["SC 1"].claims[0]
+    assert (claim.support, claim.place.page) == ("near", 60)  # the passage named is another
+    assert claim.place.boxes
+    assert [round(each.share, 1) for each in found.shares] == [70.6]
+    turned = assess(
+        real("Vonovia_2023.pdf"), acts().find("CCM 7.1", 2023), 2023, replace(PLAIN, recipe="default"), acts(),
+        chat=model(lambda chat: answer(chat).replace('"met"', '"not_met"')),
+    )  # fmt: skip
+    assert turned.verdict == "not_aligned"
+    assert any("70.6 % of its eligible turnover" in flag for flag in turned.flags)
 
 
 @pytest.fixture(scope="module")

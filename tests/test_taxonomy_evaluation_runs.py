@@ -61,6 +61,15 @@ def test_every_chunk_that_holds_a_quote_will_do(report_of):  # noqa: F811
     assert len(long.chunks) > 1
 
 
+def test_chunks_that_have_most_of_its_words_in_another_order_will_do_too(report_of):  # noqa: F811
+    long = report_of("alpha beta " * 500)
+    row = MarkedRow("t", "R.pdf", "CCM 7.7", "", 2023, (Quote(1, "beta beta alpha alpha", "supports"),))
+    assert documents(row, long) == [[chunk.id for chunk in long.chunks]]
+    few = MarkedRow("t", "R.pdf", "CCM 7.7", "", 2023, (Quote(1, "beta gamma", "supports"),))
+    assert documents(few, long) == [[long.chunks[0].id]]
+    assert len(long.chunks) > 1
+
+
 def test_a_quote_over_two_chunks_is_the_one_with_most_of_it_and_one_in_none_stands_for_itself(report):
     row = MarkedRow(
         "t", "R.pdf", "CCM 7.7", "", 2023,

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
@@ -21,6 +22,13 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
 
+    def wait(self, seconds: float, event: threading.Event) -> bool:
+        """Sleep, until the event at the longest; whether it came."""
+        if self.sleep is time.sleep:
+            return event.wait(seconds)
+        self.sleep(seconds)
+        return event.is_set()
+
 
 class Pace:
     """The turns of requests that share limits per minute (None: no limit). Safe for threads."""
@@ -29,9 +37,10 @@ class Pace:
         self._requests, self._tokens, self._clock = requests_per_minute, tokens_per_minute, clock
         self._lock = threading.Lock()
         self._free_at = 0.0
+        self._given_up = threading.Event()
 
     def turn(self, tokens: int) -> None:
-        """Wait until the limits allow a request of that many tokens."""
+        """Wait until the limits allow a request of that many tokens. CancelledError as from `sleep`."""
         now = self._clock.monotonic()
         gap = 60.0 / self._requests if self._requests else 0.0
         if self._tokens:
@@ -40,7 +49,18 @@ class Pace:
             start = max(now, self._free_at)
             self._free_at = start + gap
         if start > now:
-            self._clock.sleep(start - now)
+            self.sleep(start - now)
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep so long. CancelledError where `give_up` is called meanwhile."""
+        if self._clock.wait(seconds, self._given_up):
+            raise CancelledError("given up while it waited for its turn")
+
+    def give_up(self) -> None:
+        """End the waiting of all that wait now."""
+        with self._lock:
+            given_up, self._given_up = self._given_up, threading.Event()
+        given_up.set()
 
     def hold(self, seconds: float) -> None:
         """Let no thread begin a request for so long: a server that is too busy for one is so for all."""

@@ -1,4 +1,4 @@
-"""Writing files so that a reader never finds half of one."""
+"""Writing files so that a reader never finds half of one, and reading those that a user names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from responsa.errors import InputError, StorageError
@@ -17,6 +17,34 @@ from responsa.errors import InputError, StorageError
 # Streams of the process by their names: opened anew they would be truncated where they are redirected to a file.
 _STREAM = re.compile(r"/(?:dev|proc/self)/fd/([12])")
 _STREAMS = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}
+
+
+def read_text(path: Path) -> str:
+    """The UTF-8 text of a file, without a byte order mark. InputError where it cannot be read or is no such text."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[str, object]]:
+    """(place, value) of each line that is not blank; the place, file and line, is for errors. InputError as from
+    `read_text`, and for a line that is not JSON."""
+    for number, line in enumerate(read_text(path).split("\n"), 1):  # not splitlines: JSON may hold U+2028 and its like
+        if line.strip():
+            place = f"{path}: line {number}"
+            yield place, parse_json(line, place)
+
+
+def parse_json(text: str, place: str) -> object:
+    """The value of a JSON text. InputError, with the place, where it is none."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
+        raise InputError(f"{place}: not valid JSON: {error}") from error
+    return value
 
 
 def write_json(value: object, path: Path) -> None:

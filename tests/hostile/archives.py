@@ -82,7 +82,7 @@ def _packages() -> dict[str, tuple[bytes, str]]:
     """Packages of EU law."""
     laughs = markup.xml('<!DOCTYPE ACT [<!ENTITY a "b">]>', "&a;")
     return {
-        "empty.fmx4": (b"", "damaged"),
+        "empty.fmx4": (b"", "is empty"),
         "no-act.fmx4": (archive({"readme.txt": "x"}), "no package of one act"),
         "two-acts.fmx4": (archive({"a.xml": markup.ACT, "b.xml": markup.ACT}), "no package of one act"),
         "laughs.fmx4": (archive({"a.xml": laughs}), "defines names of its own"),
@@ -105,7 +105,7 @@ def _word() -> dict[str, tuple[bytes, str]]:
         '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
     )  # fmt: skip
     return {
-        "empty.docx": (b"", "damaged"),
+        "empty.docx": (b"", "is empty"),
         "text-inside.docx": (b"A Firm must keep records.", "damaged"),
         "cut.docx": (good[: len(good) // 2], "damaged"),
         "cut-directory.docx": (good[:-10], "damaged"),

@@ -7,7 +7,6 @@ example must not give the answer away.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -23,6 +22,7 @@ from responsa.models.chat import Chat, ChatFailed, ChatModel, Message, Settings
 from responsa.models.chat.fence import RULE, fenced
 from responsa.models.chat.structured import ask
 from responsa.models.load import load_encoder
+from responsa.storage import read_json_lines
 from responsa.text import normalise, words
 from responsa.types import Call, Query
 
@@ -58,29 +58,18 @@ def read_examples(path: Path) -> tuple[Example, ...]:
 
     InputError names the line and the key of what cannot be used, and an id that is given twice.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
     found: dict[str, Example] = {}
-    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON may hold U+2028 and its like
-        if line.strip():
-            example = _example(line, f"{path}: line {number}")
-            if example.id in found:
-                raise InputError(f"{path}: line {number}: the id {example.id!r} is given twice; remove one")
-            found[example.id] = example
+    for place, row in read_json_lines(path):
+        example = _example(row, place)
+        if example.id in found:
+            raise InputError(f"{place}: the id {example.id!r} is given twice; remove one")
+        found[example.id] = example
     if not found:
         raise InputError(f"{path}: holds no example; write one a line, with id, question and answer")
     return tuple(found.values())
 
 
-def _example(line: str, place: str) -> Example:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
-        raise InputError(f"{place}: not valid JSON: {error}") from error
+def _example(row: object, place: str) -> Example:
     if not isinstance(row, dict):
         raise InputError(f"{place}: expected an object, found {type(row).__name__}")
     values = {name: next((row[key] for key in keys if key in row), "") for name, keys in _KEYS.items()}

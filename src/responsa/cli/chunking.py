@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from responsa.cli.output import AsOfOption, JsonOption, add_row, parse_date, print_json, print_table, table
+from responsa.cli.output import AsOfOption, JsonOption, add_row, note, parse_date, print_json, print_table, table
 
 
 def chunk_search(
@@ -37,8 +37,11 @@ def chunk_search(
             for version in corpus.versions
             if version.document_id in wanted
         ]
+        missing = sorted(set(wanted) - {version.document_id for version in corpus.versions})
     if not documents:
-        raise InputError(f"none of the documents of {gold} is in the library: {', '.join(sorted(wanted)) or 'none'}")
+        raise InputError(f"none of the documents of {gold} is in the library: {', '.join(missing)}; add them first")
+    if missing:
+        note(f"not in the library, and left out: {', '.join(missing)}")
     trials = list(search(documents))
     best = min(trials, key=lambda trial: (trial.low, trial.size, trial.overlap))
     if json:

@@ -133,28 +133,18 @@ def _check(files: list[Path], unanswered: str, csv: Path | None) -> None:
 
 def _rows(path: Path, keys: tuple[str, ...]) -> list[dict[str, str]]:
     """The lines of a JSONL file: ``id`` and the texts of ``keys``. InputError names the line."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    from responsa.storage import read_json_lines
+
     rows = []
-    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON may hold U+2028 and its like
-        if not line.strip():
-            continue
-        try:
-            row = jsons.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}: line {number}: not valid JSON: {error}") from error
+    for place, row in read_json_lines(path):
         if not isinstance(row, dict):
-            raise InputError(f"{path}: line {number}: expected an object with id, {', '.join(keys)}")
+            raise InputError(f"{place}: expected an object with id, {', '.join(keys)}")
         name = row.get("id")
         told = {"id": str(name) if isinstance(name, int) and not isinstance(name, bool) else name}
         told |= {key: row.get(key) for key in keys}
         for key, value in told.items():
             if not isinstance(value, str) or not value.strip():
-                raise InputError(f"{path}: line {number}: {key!r} is {value!r}; expected text")
+                raise InputError(f"{place}: {key!r} is {value!r}; expected text")
         rows.append(cast("dict[str, str]", told))
     if not rows:
         raise InputError(f"{path}: holds no line")

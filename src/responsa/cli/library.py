@@ -113,11 +113,19 @@ def _note_what_became(report: AddReport) -> None:
     for file in report.refused:
         note(f"refused: {file.path}: {file.reason}")
     for path in report.skipped:
-        note(f"skipped: {path}: no reader for this kind of file")
+        note(f"skipped: {path}: {_why_skipped(Path(path))}")
     for path in report.missing:
         note(f"missing: {path}: its documents stay until you remove them: responsa remove '{path}'")
     if report.interrupted:
         note("interrupted: what was read until then is in the library; run the same command again to go on")
+
+
+def _why_skipped(path: Path) -> str:
+    from responsa.corpus.readers import SUFFIXES, unknown
+
+    if path.is_dir():
+        return "a link to a folder; name the folder itself" if path.is_symlink() else "a library, not read as a source"
+    return f"{unknown(path)}; read are: {', '.join(sorted(SUFFIXES))}"
 
 
 def remove(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -108,13 +109,34 @@ def _write(form: RegisterFormat, out: Path, version: Version, duties: list[Duty]
     elif form is RegisterFormat.csv:
         write_text(sheets.as_csv(duties).encode("utf-8", "replace").decode("utf-8"), out)
     else:
-        write_bytes(sheets.as_xlsx(duties, counts.most_common()), out)
+        write_bytes(sheets.as_xlsx(duties, counts.most_common(), _about(version, duties)), out)
+
+
+def _about(version: Version, duties: list[Duty]) -> list[tuple[str, str]]:
+    from importlib.metadata import version as released
+
+    soft = sum(duty.soft for duty in duties)
+    return [
+        ("document", f"{version.title or version.document_id} ({version.document_id})"),
+        ("version", f"{version.digest}, {in_force(version)}"),
+        ("rows", f"{len(duties):,}, of which {soft:,} recommended only (soft: yes)" if soft else f"{len(duties):,}"),
+        ("made by", f"responsa {released('responsa')}, by rules. A draft: read it against the document."),
+        ("clause", "The provision a row stands in, in the words it is cited by; responsa passage CLAUSE prints it."),
+        ("who", "Whoever is bound; empty where the text names nobody, and then what begins with the subject."),
+        (" … ", "Between two parts of a cell other words stand in the text."),
+        ("when, normalised", "ISO 8601: P30D is 30 days, P6M six months, P1Y a year, --06-30 each 30 June."),
+        ("spans", "Where each part stands in the stored text: clause, first character, character after the last."),
+    ]
 
 
 def _print(version: Version, duties: list[Duty]) -> None:
     from responsa.render.sheets import words
 
     say(f"{version.title or version.document_id} [version {version.digest[:12]}, {in_force(version)}]")
+    if not sys.stdout.isatty():  # a table as wide as its longest clause helps nobody
+        for duty in duties:
+            _print_row(duty)
+        return
     listing = table("clause", "who", "modality", "must do what", "when", "condition", "exception", whole=("modality",))
     for duty in duties:
         add_row(
@@ -122,6 +144,16 @@ def _print(version: Version, duties: list[Duty]) -> None:
             words(duty.condition), words(duty.exception),
         )  # fmt: skip
     print_table(listing)
+
+
+def _print_row(duty: Duty) -> None:
+    from responsa.render.sheets import words
+
+    say(f"{duty.number or duty.passage.id}  {duty.modality}")
+    for name in ("who", "what", "when", "condition", "exception"):
+        text = words(getattr(duty, name))
+        if text:
+            say(f"    {name}: {text}")
 
 
 def _summary(duties: list[Duty], counts: Counter[str]) -> str:

@@ -177,14 +177,18 @@ def quotes(path: Path) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for row in rows:
             for document, quote in _quotes(row):
+                if not _words(quote):
+                    raise ValueError(f"a quote of {document} is {quote!r}, without words")
                 found.setdefault(document, []).append(quote)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; check the path") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path}: is neither JSONL with document and quote nor JSON with rows of report and evidence"
-            f" ({type(error).__name__}: {error})"
+            f" ({f'{error} is missing' if isinstance(error, KeyError) else error})"
         ) from error
+    if not found:
+        raise InputError(f"{path}: has no texts to be found; give lines with document and quote")
     return found
 
 

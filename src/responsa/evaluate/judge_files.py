@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -13,6 +12,7 @@ from responsa.errors import InputError
 from responsa.evaluate.judge import Case, Example
 from responsa.evaluate.ratings import SCALE
 from responsa.evaluate.repass_files import read_answers
+from responsa.storage import parse_json, read_json_lines, read_text
 
 CALIBRATION = "calibration.jsonl"
 EXAMPLES = "judge_examples.jsonl"
@@ -143,32 +143,15 @@ def _shipped(name: str) -> Path:
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """(place, object) of each row of a file."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
-    found: list[tuple[str, object]] = []
+    found: Iterable[tuple[str, object]] = read_json_lines(path)
     if path.suffix.lower() == ".json":
-        value = _json(text, str(path))
+        value = parse_json(read_text(path), str(path))
         if isinstance(value, dict):
             value = [{"id": key, "answer": answer} for key, answer in value.items()]
         if not isinstance(value, list):
             raise InputError(f"{path}: expected an object of id to answer or a list, found {type(value).__name__}")
         found = [(f"{path}: [{index}]", row) for index, row in enumerate(value)]
-    else:
-        lines = enumerate(text.split("\n"), 1)  # not splitlines: JSON may hold U+2028 and its like
-        found = [(f"{path}: line {n}", _json(line, f"{path}: line {n}")) for n, line in lines if line.strip()]
     for place, row in found:
         if not isinstance(row, dict):
             raise InputError(f"{place}: expected an object, found {type(row).__name__}")
         yield place, row
-
-
-def _json(text: str, place: str) -> object:
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
-        raise InputError(f"{place}: not valid JSON: {error}") from error
-    return value

@@ -74,7 +74,7 @@ class _Writer(Pieces):
         for title, items in (("What is missing", it.missing), ("To look at", words.flags(it))):
             if items:
                 self.text(title, right, bold=True)
-                for each in items:
+                for each in words.first(items):
                     self.text(f"• {each}", right, size=9.5)
         if it.shares:
             self.heading("What the company reports for this activity: aligned of eligible, A.1 / (A.1 + A.2)", 3)
@@ -109,6 +109,11 @@ class _Writer(Pieces):
         for row, told in zip(table.rows[1:], rows, strict=True):
             if not any(told[1:]):
                 join(row)
+        for title, items in (("All that is missing", self.it.missing), ("All to look at", words.flags(self.it))):
+            if len(items) > words.MOST_FRONT:
+                self.heading(title, 4)
+                for item in items:
+                    self.text(f"• {words.short(item, 400)}", size=9)
 
     def _criteria(self) -> None:
         self.heading("1. Criteria", 1)
@@ -137,7 +142,7 @@ class _Writer(Pieces):
         for title, text in (("Reasoning", each.reason), ("What is missing", each.missing)):
             if text:
                 self.text(title, size=9, bold=True, colour=SOFT)
-                self.text(text)
+                self.text(words.long(text))
         if each.votes:
             self.text(f"Votes of the generations: {words.votes(each)}", size=9, colour=SOFT)
         if each.claims:
@@ -155,7 +160,8 @@ class _Writer(Pieces):
                        "Nothing in the report was found for this criterion.", size=9, colour=SOFT)  # fmt: skip
 
     def _claim(self, claim: Claim) -> None:
-        self.text(claim.text)
+        if words.claimed(claim):
+            self.text(words.claimed(claim))
         state = [words.SUPPORTS[claim.support]]
         if claim.place and claim.role != "supports":
             state.append(words.ROLES[claim.role])

@@ -54,6 +54,9 @@ _PARTS: Mapping[Part, str] = {
 _OBJECTIVES = {code: name for code, _, name in OBJECTIVES}
 _SIGNS = {"<": "below", "<=": "at most", "=": "exactly", ">=": "at least", ">": "above"}
 _BLANK_LINES = re.compile(r"\n\s*\n+")
+MOST_FRONT = 5
+"""Things missing, and flags, that are listed on the front."""
+_FRONT, _LONG = 160, 2000  # characters there, and of a text of the model
 _EXCERPT, _CONDITION = 620, 90  # characters of a chunk, and of a threshold's condition
 
 
@@ -229,6 +232,24 @@ def short(text: str, most: int = 150) -> str:
         return plain
     end = plain.rfind(" ", most // 2, most)
     return f"{plain[: end if end > 0 else most]} …"
+
+
+def first(items: Sequence[str]) -> list[str]:
+    """What fits on the front: the beginnings of the first few, and how many more there are."""
+    more = len(items) - MOST_FRONT
+    found = [short(each, _FRONT) for each in items[:MOST_FRONT]]
+    return [*found, f"and {more} more, listed below"] if more > 0 else found
+
+
+def long(text: str) -> str:
+    """A text of the model with its lines; of a very long one the beginning."""
+    return text if len(text) <= _LONG else f"{text[:_LONG].rstrip()} … (the JSON form has all)"
+
+
+def claimed(claim: Claim) -> str:
+    """What a claim says beyond its quote; "" where it only repeats it."""
+    quoted = {" ".join(text.split()).casefold() for text in (claim.quote, claim.place.text if claim.place else "")}
+    return "" if " ".join(claim.text.split()).casefold() in quoted else long(claim.text)
 
 
 def cells(text: str) -> str:

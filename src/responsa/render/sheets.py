@@ -6,7 +6,9 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from datetime import date
 from decimal import Decimal
+from itertools import zip_longest
 
 from responsa.quantities import Quantity
 from responsa.register import Duty, Part
@@ -21,6 +23,9 @@ _WIDTHS = {
     "when, normalised": 20, "condition": 45, "exception": 35, "subject": 28, "quantities": 28, "cites": 30,
     "sentence": 80, "page": 7, "version": 14, "valid from": 12, "valid to": 12, "spans": 40,
 }  # fmt: skip
+_DATES = ("valid from", "valid to")
+_NUMBERS = ("page",)
+_ON_ONE_LINE = ("version", "spans")  # for programs: broken into lines, they would make every row tall
 LONGEST = 32_767  # characters in a cell, by the format
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # what XML cannot hold
 # A cell that begins so is a formula to a spreadsheet, also after blanks.
@@ -88,44 +93,68 @@ def as_csv(duties: Iterable[Duty]) -> str:
     return stream.getvalue()
 
 
-def as_xlsx(duties: Iterable[Duty], summary: Sequence[tuple[str, int]] = ()) -> bytes:
-    """The register as a workbook: one sheet with a frozen header and filters, and one with ``summary`` by who."""
+def as_xlsx(
+    duties: Iterable[Duty], summary: Sequence[tuple[str, int]] = (), about: Sequence[tuple[str, str]] = ()
+) -> bytes:
+    """The register as a workbook: a sheet with a frozen header and filters, one with ``summary`` by who, and one that
+    says what the register is of: names and values. Dates and pages are such, all else is text. It prints landscape,
+    all columns on a page's width, with the header on each page.
+    """
     from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
-    from openpyxl.styles import Alignment, Font
     from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.properties import PageSetupProperties
 
-    wrapped, bold = Alignment(wrap_text=True, vertical="top"), Font(bold=True)
     book = Workbook(write_only=True)
-
-    def cells(sheet: object, values: Sequence[str], *, head: bool = False) -> list[object]:
-        made = []
-        for value in values:
-            cell = WriteOnlyCell(sheet, value=ILLEGAL.sub("", value)[:LONGEST])
-            cell.data_type = "s"  # text, whatever it begins with
-            cell.alignment = wrapped
-            if head:
-                cell.font = bold
-            made.append(cell)
-        return made
-
     sheet = book.create_sheet("Obligations")
     for number, name in enumerate(COLUMNS, 1):
         sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS[name]
     sheet.freeze_panes = "D2"
-    sheet.append(cells(sheet, COLUMNS, head=True))
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.fitToHeight = 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    sheet.print_title_rows = "1:1"
+    sheet.append(_cells(sheet, COLUMNS, head=True))
     count = 1
     for duty in duties:
-        sheet.append(cells(sheet, row(duty)))
+        sheet.append(_cells(sheet, row(duty), COLUMNS))
         count += 1
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(COLUMNS))}{count}"
     if summary:
         by = book.create_sheet("By who")
         by.column_dimensions["A"].width = 60
         by.freeze_panes = "A2"
-        by.append(cells(by, ("who", "obligations"), head=True))
+        by.append(_cells(by, ("who", "obligations"), head=True))
         for name, number in summary:
-            by.append([*cells(by, (name or "(nobody named)",)), number])
+            by.append([*_cells(by, (name or "(nobody named)",)), number])
+    if about:
+        of = book.create_sheet("About")
+        of.column_dimensions["A"].width, of.column_dimensions["B"].width = 20, 100
+        for name, value in about:
+            of.append([*_cells(of, (name,), head=True), *_cells(of, (value,))])
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
+
+
+def _cells(sheet: object, values: Sequence[str], columns: Sequence[str] = (), *, head: bool = False) -> list[object]:
+    """Cells of a row; ``columns`` are their names where some are not to be text that is broken into lines."""
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Alignment, Font, PatternFill
+
+    wrapped, single = Alignment(wrap_text=True, vertical="top"), Alignment(vertical="top")
+    made = []
+    for value, column in zip_longest(values, columns, fillvalue=""):
+        if column in _DATES and value:
+            cell = WriteOnlyCell(sheet, value=date.fromisoformat(value))
+            cell.number_format = "yyyy-mm-dd"
+        elif column in _NUMBERS and value:
+            cell = WriteOnlyCell(sheet, value=int(value))
+        else:
+            cell = WriteOnlyCell(sheet, value=ILLEGAL.sub("", value)[:LONGEST])
+            cell.data_type = "s"  # text, whatever it begins with
+        cell.alignment = single if column in _ON_ONE_LINE else wrapped
+        if head:
+            cell.font = Font(bold=True)
+            cell.fill = PatternFill("solid", fgColor="E8ECF1")
+        made.append(cell)
+    return made

@@ -105,12 +105,25 @@ def assess(
         tuple(held.checks), held.kpi, shares,
         flags=tuple(_evidence_flags(report, held, activity, year, catalogue)),
         missing=tuple(_not_shown(report, held, year)),
-        notes=(*found.notes, *report.notices, *held.notes, *(said for one in numbers.templates for said in one.flags)),
+        notes=tuple(_notes(report, found, held, numbers, year)),
         trace=tuple(held.calls),
     )  # fmt: skip
     if chat is None:
         return made
     return _judged(made, report, held, blank, catalogue, chat, like or likeness(asking.bertscore), progress)
+
+
+def _notes(report: Report, found: Found, held: _Held, numbers: prepared.Numbers, year: int) -> Iterator[str]:
+    yield from found.notes
+    other = prepared.other_year(report, year)
+    if other:
+        yield other
+    yield from report.notices
+    yield from held.notes
+    for template in numbers.templates:
+        pages = ", ".join(map(str, template.pages))
+        yield from (f"the KPI table on page {pages} {said}" for said in template.flags)
+    yield from prepared.portions(numbers, found.activity, {each.page for each in held.evidence})
 
 
 # --- without a model ------------------------------------------------------------------------------------
@@ -201,7 +214,7 @@ def _not_shown(report: Report, held: _Held, year: int) -> Iterator[str]:
     pages = prepared.unread(report)
     if pages:
         listed = ", ".join(map(str, pages[:_PAGES])) + (" ..." if len(pages) > _PAGES else "")
-        yield f"page{'s' * (len(pages) > 1)} {listed}: pictures without text; evidence shown there only is not found"
+        yield f"page{'s' * (len(pages) > 1)} {listed}: no text was read; evidence shown there only, in a picture, is not found"
 
 
 # --- with a model ---------------------------------------------------------------------------------------
@@ -310,16 +323,23 @@ def _first(most: int, *several: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 def _kpi_evidence(report: Report, lines: Sequence[KpiLine]) -> list[Evidence]:
     """The company's lines on the activity as a passage for each page and KPI."""
-    found: dict[tuple[int, str], list[str]] = {}
+    found: dict[tuple[int, str], list[KpiLine]] = {}
     for line in lines:
-        amount = "no amount" if line.amount is None else f"{line.amount:g} {line.unit}".strip()
-        share = "" if line.share is None else f", {line.share:g} % of the company's total"
-        said = f"{line.kpi} {line.year or ''}, line under {line.section}: {line.name}: {amount}{share}"
-        found.setdefault((line.page, line.kpi), []).append(said)
-    return [
-        Evidence(page, "\n".join(said), "SC", 0.0, f"{report.name} p. {page} {kpi} template", 0, len("\n".join(said)))
-        for (page, kpi), said in found.items()
-    ]
+        found.setdefault((line.page, line.kpi), []).append(line)
+    made = []
+    for (page, kpi), own in found.items():
+        text = "\n".join(_told(line) for line in own)
+        boxes = tuple(box for line in own for box in report.boxes(page, line.quote))
+        made.append(
+            Evidence(page, text, "SC", 0.0, f"{report.name} p. {page} {kpi} template", 0, len(text), boxes)
+        )  # fmt: skip
+    return made
+
+
+def _told(line: KpiLine) -> str:
+    amount = "no amount" if line.amount is None else f"{line.amount:g} {line.unit}".strip()
+    share = "" if line.share is None else f", {line.share:g} % of the company's total"
+    return f"{line.kpi} {line.year or ''}, line under {line.section}: {line.name}: {amount}{share}"
 
 
 def _referred(roots: Sequence[Root], activity: Activity, catalogue: Catalogue, year: int) -> list[tuple[str, str]]:

@@ -62,9 +62,11 @@ def _same_figures(quote: str, text: str) -> bool:
 
 
 def placed(report: Report, chunk: Evidence, start: int, end: int) -> Quote:
-    """Words of a chunk with the boxes of the passages that they stand in."""
+    """Words of a chunk with the boxes of the passages that they stand in; what is no chunk of the report, such as lines
+    of a table in words, has its own."""
     text = chunk.text[start:end]
-    return Quote(chunk.page, text, chunk.passage_id, start, end, report.boxes(chunk.page, text))
+    boxes = report.boxes(chunk.page, text) if report.parts(chunk.passage_id) else chunk.boxes
+    return Quote(chunk.page, text, chunk.passage_id, start, end, boxes)
 
 
 def role_of(text: str, span: tuple[int, int], year: int, page: int = 1) -> Role:

@@ -48,7 +48,8 @@ class State:
 
 
 def documents(row: MarkedRow, report: Report) -> list[list[str]]:
-    """For each quote that decides, the chunks that have it whole; where none has, that with most of it.
+    """For each quote that decides, the chunks that have it whole. Where none has: those with most of its words, if that
+    is four fifths of them, else the first with most.
 
     The thesis takes the chunk with most of its words (appendix C). Chunks that hold it whole are all as good. A
     quote that is in no chunk of its page stands for itself: nothing finds it.

@@ -40,6 +40,19 @@ READERS: Mapping[str, tuple[str, str]] = MappingProxyType({
 })  # fmt: skip
 SUFFIXES = frozenset(READERS)
 
+_BEGINNINGS = (  # of kinds of file, told to who gave a file a suffix of another kind
+    (b"\x89PNG", "a picture", "make a PDF of it and read that with --ocr eng"),
+    (b"\xff\xd8\xff", "a picture", "make a PDF of it and read that with --ocr eng"),
+    (b"\xd0\xcf\x11\xe0", "a file of Office before 2007, or one with a password", "save it as .docx without a password"),
+    (b"{\\rtf", "a file of RTF", "save it as .docx"),
+)
+_INSTEAD: Mapping[str, str] = MappingProxyType({
+    **dict.fromkeys((".doc", ".rtf", ".odt", ".docm", ".dot", ".dotx", ".pages"), "save it as .docx"),
+    **dict.fromkeys((".xls", ".xlsx", ".xlsm", ".ods", ".csv", ".ppt", ".pptx"), "save it as .pdf"),
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "make a PDF of it and read that with --ocr eng"),
+    **dict.fromkeys((".zip", ".7z", ".gz", ".tar", ".rar"), "unpack it and add what is in it"),
+})  # fmt: skip
+
 
 def read(path: Path) -> tuple[Edition, ...]:
     """The documents in a file, read as its suffix says. `ReadError` where it cannot be used."""
@@ -58,8 +71,10 @@ def read_bytes(content: bytes, name: str) -> tuple[Edition, ...]:
     reader = _reader(path, name)
 
     def fail(problem: str) -> NoReturn:
-        raise ReadError(f"{name}: {problem}")
+        raise ReadError(f"{name}: {problem}{_mistaken(content, path.suffix.lower())}")
 
+    if not content:
+        fail("is empty; give a file with text or leave it out")
     try:
         editions = reader(content, path.stem, fail)
     except RecursionError:
@@ -73,11 +88,32 @@ def read_bytes(content: bytes, name: str) -> tuple[Edition, ...]:
 def _reader(path: PurePath, name: str) -> Reader:
     place = READERS.get(path.suffix.lower())
     if place is None:
-        raise ReadError(
-            f"{name}: files that end in {path.suffix!r} cannot be read; known: {', '.join(sorted(SUFFIXES))}"
-        )
+        raise ReadError(f"{name}: {unknown(path)}; known: {', '.join(sorted(SUFFIXES))}")
     reader: Reader = getattr(importlib.import_module(f"{__name__}.{place[0]}"), place[1])
     return reader
+
+
+def unknown(path: PurePath) -> str:
+    """That no reader knows a file's suffix, and what to do where there is something."""
+    instead = _INSTEAD.get(path.suffix.lower())
+    what = f"files that end in {path.suffix!r}" if path.suffix else "files without a suffix"
+    return f"{what} cannot be read" + (f"; {instead}" if instead else "")
+
+
+def _mistaken(content: bytes, suffix: str) -> str:
+    """What to add to a refusal where the content is plainly of another kind than the suffix says; else nothing."""
+    beginning = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
+    word = beginning.startswith(b"PK\x03\x04") and b"word/document.xml" in content
+    page = beginning[:15].lower().startswith((b"<!doctype html", b"<html"))
+    kinds = ((".pdf", "a PDF", b"%PDF-" in content[:1024]), (".docx", "a Word file", word), (".html", "a web page", page))
+    for known, name, found in kinds:
+        if found and READERS.get(suffix) != READERS[known]:
+            return f". It looks like {name}: if it is, give it the suffix {known}"
+    if suffix != ".docx":  # whose reader says more of an old file
+        for start, name, instead in _BEGINNINGS:
+            if beginning.startswith(start):
+                return f". It looks like {name}: {instead}"
+    return ""
 
 
 def load() -> None:

@@ -64,7 +64,7 @@ def opened(content: bytes, fail: Fail) -> Iterator[Any]:
     import pypdfium2
 
     if b"%PDF-" not in content[:1024]:
-        fail(f"is no PDF: it begins with {content[:8]!r}, not with %PDF-; give the PDF itself")
+        fail("is no PDF: it does not begin with %PDF-; give the PDF itself")
     if b"%%EOF" not in content.rstrip(b"\0\r\n\t ")[-_END:]:
         fail("is cut short: a PDF ends with %%EOF and this one does not; fetch or copy it again")
     try:

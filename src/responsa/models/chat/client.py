@@ -93,7 +93,8 @@ class ApiChat:
         return several(self.reply, chats, self.threads, progress, self.cancel)
 
     def cancel(self) -> None:
-        """Give up every request that is on its way."""
+        """Give up every request that is on its way or waits for its turn."""
+        self._pace.give_up()
         self.wire.cancel()
 
     def check(self) -> None:
@@ -187,7 +188,7 @@ class ApiChat:
         if outcome.busy or outcome.wait is not None:
             self._pace.hold(seconds)
         else:
-            self.clock.sleep(seconds)
+            self._pace.sleep(seconds)
 
 
 def several(
