@@ -165,7 +165,7 @@ def test_words_recognised_are_kept_apart_from_those_read(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(
-        reports, "read_report", lambda path, folder, limits: asked.append((folder, limits and limits.ocr)) or READ
+        reports, "read_report", lambda path, folder, limits, _: asked.append((folder, limits and limits.ocr)) or READ
     )
     for ocr in ("", "deu+eng"):
         _Session(None, None, Asking(), None, ocr)._read("scan.pdf")

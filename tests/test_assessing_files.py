@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import openpyxl
@@ -96,3 +99,15 @@ def test_names_are_safe_and_each_is_used_once():
     assert len(names[3]) < 110
     assert not set("/\\\0") & set("".join(names))
     assert names[4] == "report-CCM_7.7-2023-4"
+
+
+def test_as_it_is_typed(tmp_path, report):
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "RESPONSA_CHAT_MODEL": ""}
+    command = [sys.executable, "-m", "responsa", "assess", str(report), "--activity", "CCM 7.7", "--year", "2023"]
+    command += ["--recipe", "kw_qs", "--html", str(tmp_path / "a.html"), "--xlsx", str(tmp_path / "a.xlsx")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    (body,) = Page((tmp_path / "a.html").read_text("utf-8")).texts("body")
+    assert "CCM 7.7 Acquisition and ownership of buildings, financial year 2023" in body
+    assert "No verdict" in body
+    assert (tmp_path / "a.xlsx").stat().st_size > 5000

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from helpers import add, write_rulebook
-from responsa.corpus.diff import compare, diff, head
+from responsa.corpus.diff import Difference, comparable_openings, compare, diff, head
 from responsa.corpus.library import Library
-from responsa.types import Passage
+from responsa.render.differences import page
+from responsa.types import Passage, Version
 
 
 def clause(number, text, **more):
@@ -103,6 +105,21 @@ def test_heads():
     assert [head(number) for number in ("Article 4(1)(a)", "Annex II, point 3", "Part One, Title I", "3.2.1")] == [
         "Article 4", "Annex II", "Part One, Title I", "3.2.1",
     ]  # fmt: skip
+
+
+def test_recitals_that_a_consolidated_text_leaves_out_are_not_deleted():
+    opening = [clause("Preamble", "THE COUNCIL,"), clause("Recital 1", "Bread matters."), clause("Recital 2", "So.")]
+    assert comparable_openings([*opening, *OLD], OLD) == (OLD, OLD, ("preamble", "recitals"))
+    assert comparable_openings(OLD, [*opening, *OLD]) == (OLD, OLD, ("preamble", "recitals"))
+    assert comparable_openings([*opening, *OLD], opening[:2]) == ([*opening, *OLD], opening[:2], ())
+    assert comparable_openings(OLD, OLD[1:]) == (OLD, OLD[1:], ())
+
+
+def test_the_page_names_what_is_left_out():
+    version = Version("X", "0" * 64, "Bread", None, None)
+    found = Difference(version, version, (), 4, (".xml", ".xml"), ("preamble", "recitals"))
+    assert "Left out, because one of the versions has none: preamble, recitals." in page(found)
+    assert "Left out" not in page(replace(found, left_out=()))
 
 
 def test_two_versions_of_a_library(tmp_path):

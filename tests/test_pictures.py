@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.pdffile import Sheet, pdf
 
 from assessments import GOOD, PLAN, REPORT, ROW
@@ -170,6 +173,13 @@ def sent(head, pixels=bytes(18)):
 def test_what_is_no_picture_is_refused(content):
     with pytest.raises(ValueError):  # of json, too
         loads(content, {2: ["a", "b"]})
+
+
+@given(st.binary(max_size=200), st.booleans())
+def test_whatever_comes_is_pictures_or_refused(content, framed):
+    given_ = struct.pack(">I", len(content)) + content if framed else content
+    with contextlib.suppress(ValueError):
+        assert all(each.page in {2} for each in loads(given_, {2: []}))
 
 
 # Places of texts

@@ -282,8 +282,16 @@ def test_json_of_any_shape_is_read_or_refused(tmp_path, rows):
     [
         ("report.html", b"%PDF-1.7\n\0\n%%EOF", "It looks like a PDF: if it is, give it the suffix .pdf"),
         ("rules.docx", b"%PDF-1.7\n\0\n%%EOF", "It looks like a PDF: if it is, give it the suffix .pdf"),
-        ("rules.txt", b"PK\x03\x04\0\0word/document.xml", "It looks like a Word file: if it is, give it the suffix .docx"),
-        ("rules.pdf", b"\xef\xbb\xbf<!DOCTYPE html><p>x", "It looks like a web page: if it is, give it the suffix .html"),
+        (
+            "rules.txt",
+            b"PK\x03\x04\0\0word/document.xml",
+            "It looks like a Word file: if it is, give it the suffix .docx",
+        ),
+        (
+            "rules.pdf",
+            b"\xef\xbb\xbf<!DOCTYPE html><p>x",
+            "It looks like a web page: if it is, give it the suffix .html",
+        ),
         ("scan.pdf", b"\x89PNG\r\n", "make a PDF of it and read that with --ocr eng"),
         ("rules.txt", b"\xd0\xcf\x11\xe0\0", "save it as .docx without a password"),
     ],
@@ -296,7 +304,12 @@ def test_a_refusal_says_what_the_file_looks_like(name, content, hint):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("rules.pdf", b"%PDF-1.7\n cut"), ("rules.htm", b"<html>\0</html>"), ("rules.txt", b"a\0b"), ("a.docx", b"PK\x03\x04")],
+    [
+        ("rules.pdf", b"%PDF-1.7\n cut"),
+        ("rules.htm", b"<html>\0</html>"),
+        ("rules.txt", b"a\0b"),
+        ("a.docx", b"PK\x03\x04"),
+    ],
 )
 def test_a_refusal_of_the_right_kind_of_file_guesses_nothing(name, content):
     with pytest.raises(ReadError) as refused:
@@ -312,7 +325,11 @@ def test_an_empty_file_is_called_empty(suffix):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("a.doc", "'.doc' cannot be read; save it as .docx"), ("a", "files without a suffix cannot be read"), ("a.zip", "unpack")],
+    [
+        ("a.doc", "'.doc' cannot be read; save it as .docx"),
+        ("a", "files without a suffix cannot be read"),
+        ("a.zip", "unpack"),
+    ],
 )
 def test_other_suffixes_are_told_what_to_do(name, message):
     with pytest.raises(ReadError) as refused:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 import io
 import json
 import sys
@@ -127,9 +129,35 @@ def test_diff_as_text_json_and_page(folder, tmp_path):
     page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert page.of("script") == page.of("link") == page.of("img") == []
     policy = next(each[1]["content"] for each in page.of("meta") if "http-equiv" in each[1])
-    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    (style,) = page.of("style")  # as it stands in the file: browsers take the digest of that
+    digest = base64.b64encode(hashlib.sha256(style[2].encode()).digest()).decode()
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}'")
     assert any(EVIL in each for each in page.texts("ins"))
     assert page.texts("del") == ["float", "Goats pay at once."]
+
+
+def test_a_version_compared_with_itself_is_told(folder):
+    done = run(folder, "diff", "ferry", "2025-01-01", "2026-01-01")
+    assert done.returncode == 0
+    assert "2025-01-01 and 2026-01-01 are the same version" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["passage", "references"])
+@pytest.mark.parametrize("name", ["CRR Art 1", "crr article 1", "Art. 1"])
+def test_an_id_written_otherwise_is_suggested(folder, command, name):
+    done = run(folder, command, name)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "did you mean 'CRR Art. 1'" in done.stderr
+
+
+def test_a_number_with_other_points_is_another(folder):
+    assert "did you mean" not in run(folder, "passage", "CRR Art. 11").stderr
+
+
+def test_an_empty_term_is_refused(folder):
+    done = run(folder, "define", " ")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the term is ' '" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -291,7 +291,9 @@ def test_the_workbook_opens_again(corpus):
 def test_the_workbook_has_dates_prints_on_pages_and_says_what_it_is_of(corpus):
     from openpyxl import load_workbook
 
-    duties = [replace(each, version=replace(each.version, valid_from=date(2024, 7, 9))) for each in register(corpus, "D")]
+    duties = [
+        replace(each, version=replace(each.version, valid_from=date(2024, 7, 9))) for each in register(corpus, "D")
+    ]
     duties[0] = replace(duties[0], passage=replace(duties[0].passage, page=12))
     book = load_workbook(io.BytesIO(sheets.as_xlsx(duties, about=[("document", "=Rules"), ("rows", "7")])))
     sheet = book["Obligations"]

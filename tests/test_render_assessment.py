@@ -414,6 +414,14 @@ def test_the_document_says_the_same(sheets):
         assert text in body, text
     found = docx.Document(io.BytesIO(content))
     assert len(found.inline_shapes) == 3 + 2  # cuttings, and pages
+    told = [each._inline.docPr.get("descr") for each in found.inline_shapes]
+    assert told == [
+        "Part of page 1",
+        "Part of page 1",
+        "Part of page 3",
+        "Page 1 of the report",
+        "Page 3 of the report",
+    ]
     assert (found.sections[0].page_width.cm, found.sections[0].page_height.cm) == pytest.approx((21.0, 29.7), abs=0.01)
     assert found.core_properties.title == "Homes plc: CCM 7.7 2023"
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import assessing
-from tests.assessing import CLASS_A, MET, MONITORED, ORDER, PAGES, PLAN, asked, model, replying
 
+import assessing
+from assessing import CLASS_A, MET, MONITORED, ORDER, PAGES, PLAN, asked, model, replying
 from responsa.errors import InputError
 from responsa.models.chat.dryrun import DryRun
 from responsa.models.chat.fence import RULE
@@ -572,7 +572,7 @@ def test_the_company_s_own_lines_are_evidence_with_their_place(real):
 
     def answer(chat):
         names = list(asked(chat).schema["$defs"]["Stated"]["properties"])
-        return replying({name: ("met", line) for name in names}, "aligned")
+        return replying(dict.fromkeys(names, ("met", line)), "aligned")
 
     found = assess(
         real("Vonovia_2023.pdf"), acts().find("CCM 7.1", 2023), 2023, replace(PLAIN, recipe="default"), acts(),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests import assessing
 
+import assessing
 from responsa.errors import InputError, StorageError
 from responsa.taxonomy.assess import assess
 from responsa.taxonomy.batch import Journal, key, rows

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from responsa.evaluate.bertscore import Overlap
 from responsa.taxonomy import logic, prompts, trust
 from responsa.taxonomy.trust import LIMITS, Likeness, against_kpi, bleu, consistency, invented, likeness, nearness
 from responsa.taxonomy.values import Criterion, Figure, Generation, KpiShare, NumberCheck, Threshold
@@ -118,6 +119,21 @@ def test_generations_against_their_own_verdicts_are_flagged():
 def test_what_is_named_is_what_was_measured():
     assert likeness().name == "cosine of sentence vectors (embedded:encoder)"
     assert trust.trust([generation(0), generation(1)], 2, "c", WORDS).method == "shared words"
+
+
+def test_bertscore_where_a_model_is_named(monkeypatch):
+    class Score:
+        name = "a model, layer 3"
+
+        def __call__(self, ones, others):
+            return [Overlap(0.1, 0.2, 1.0 if one == other else 0.5) for one, other in zip(ones, others, strict=True)]
+
+    monkeypatch.setattr("responsa.evaluate.bertscore.load_bertscore", lambda name, cache: Score())
+    like = likeness("hf:model")
+    assert like.name == "BERTScore F1 (a model, layer 3)"
+    assert like.pairs([("a", "a"), ("a", "b")]) == [1.0, 0.5]
+    made = trust.trust([generation(0, reasoning="a"), generation(1, reasoning="b")], 2, "c", like)
+    assert any(f"similarity 0.50, below {LIMITS.bertscore}" in flag for flag in made.flags)
 
 
 def test_the_limits_part_wordings_of_one_finding_from_other_findings():

@@ -86,17 +86,17 @@ class Engine:
         ``threads`` questions at a time."""
         _refuse_repeated(queries)
         corpus = self.library.corpus(as_of) if corpus is None else corpus
-        idf = _words_of(self.recipe).idf(corpus)
+        idf = words_of(self.recipe).idf(corpus)
         for start in range(0, len(queries), _BATCH):
             batch = queries[start : start + _BATCH]
             run = self.recipe.retrieve(batch, corpus, DEPTH)
-            tasks = [self._task(query, run.rankings[query.id], corpus, idf) for query in batch]
+            tasks = [self.task(query, run.rankings[query.id], corpus, idf) for query in batch]
             todo = [task for task in tasks if isinstance(task, Task)]
             made = together.answers(self.recipe.answer, todo, corpus, idf, threads)
             for task in tasks:
                 yield next(made) if isinstance(task, Task) else task
 
-    def _task(self, query: Query, ranking: Ranking, corpus: Corpus, idf: Idf) -> Task | Answer:
+    def task(self, query: Query, ranking: Ranking, corpus: Corpus, idf: Idf) -> Task | Answer:
         """What is left to do for a question, or the answer that the library holds none."""
         confidence = self.recipe.abstain(query, ranking, corpus, idf)
         if not ranking.hits or confidence < self.recipe.abstain.least:
@@ -141,7 +141,7 @@ def _refuse_repeated(queries: Sequence[Query]) -> None:
             raise InputError(f"question id {query_id!r} is given {times} times; give each question its own")
 
 
-def _words_of(recipe: Recipe) -> BM25:
+def words_of(recipe: Recipe) -> BM25:
     """The word index that weighs words by idf: the recipe's own where it has the terms that the other stages
     weigh, else the default one."""
     words = [stage for stage in stages_of(recipe.retrieve) if isinstance(stage, BM25)]

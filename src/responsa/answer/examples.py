@@ -121,7 +121,12 @@ class ExampleBank:
 
         With a day, examples without a date are left out, for they may be later. Without a topic all are alike on topic.
         """
-        allowed = [place for place, each in enumerate(self.examples) if self._may(each, question, on)]
+        asked = frozenset(words(question.text))
+        allowed = [
+            place
+            for place, each in enumerate(self.examples)
+            if _may(each, question, on) and not _copies(self._asked[place], asked, self.selection.copy)
+        ]
         allowed.sort(key=lambda place: self.examples[place].id)
         if not allowed:
             return ()
@@ -141,11 +146,6 @@ class ExampleBank:
         days, named = asked or {}, topics or {}
         return lambda question: self.select(question, days.get(question.id), named.get(question.id, ""))
 
-    def _may(self, example: Example, question: Query, on: date | None) -> bool:
-        if example.id == question.id or (on is not None and (example.date is None or example.date >= on)):
-            return False
-        return not is_copy(example.question, question.text, self.selection.copy)
-
     def _take(self, taken: list[int], group: Sequence[int], near: Floats, vectors: Floats) -> None:
         """Add examples of a group to those taken until there are enough; one much like another taken is left out."""
         left, relevance = list(group), self.selection.relevance
@@ -154,8 +154,7 @@ class ExampleBank:
             # Rounded, so that equal texts tie whatever the order of summing was on this machine.
             values = np.round(relevance * near[left] - (1 - relevance) * np.maximum(alike, 0), 9)
             best = left.pop(int(np.argmax(values)))
-            asked = self.examples[best].question
-            if not any(is_copy(asked, self.examples[place].question, self.selection.copy) for place in taken):
+            if not any(_copies(self._asked[best], self._asked[place], self.selection.copy) for place in taken):
                 taken.append(best)
 
     def _likeness(self, question: Query) -> tuple[Floats, Floats]:
@@ -166,6 +165,11 @@ class ExampleBank:
             return self._vectors @ _unit(query)[0], self._vectors
         vocabulary, idf = self._terms
         return self._vectors @ _unit(_counts([asked], vocabulary) * idf)[0], self._vectors
+
+    @cached_property
+    def _asked(self) -> list[frozenset[str]]:
+        """The words of each question."""
+        return [frozenset(words(each.question)) for each in self.examples]
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -204,11 +208,19 @@ def _unit(vectors: Floats) -> Floats:
     return np.asarray(vectors / np.where(norms > 0, norms, 1), dtype=np.float64)
 
 
+def _may(example: Example, question: Query, on: date | None) -> bool:
+    """Whether an example is not the question itself, and known to be from before the day."""
+    return example.id != question.id and (on is None or (example.date is not None and example.date < on))
+
+
 def is_copy(one: str, other: str, likeness: float = 0.6) -> bool:
     """Whether two questions share that much of their words (Jaccard index of the sets); blank texts are no copies."""
-    first, second = set(words(one)), set(words(other))
-    union = len(first | second)
-    return union > 0 and len(first & second) >= likeness * union
+    return _copies(frozenset(words(one)), frozenset(words(other)), likeness)
+
+
+def _copies(one: frozenset[str], other: frozenset[str], likeness: float) -> bool:
+    union = len(one | other)
+    return union > 0 and len(one & other) >= likeness * union
 
 
 # The filter by a language model

@@ -15,7 +15,7 @@ from responsa.cli.planned import DryRunOption, print_planned
 from responsa.cli.taxonomy import CatalogueOption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from responsa.models.chat import ChatModel
     from responsa.models.chat.dryrun import DryRun
@@ -198,11 +198,14 @@ class _Session:
         """The key of a pair in the journal, and what makes its assessment."""
         from responsa.taxonomy.batch import key
         from responsa.taxonomy.prepared import Year, financial_year
+        from responsa.taxonomy.wire import plain
+        from responsa.text import digest
 
         read = self._read(report)
         year = Year(self.year, "as asked") if self.year is not None else financial_year(read)
         found = self.catalogue.find(activity, year.year)
-        name = key(read.digest, activity, found.activity.source, year.year, self.asking, self.asking.model)
+        criteria = digest(plain(found.activity))
+        name = key(read.digest, activity, criteria, year.year, self.asking, self.asking.model)
         return name, lambda: self._assess(read, found, year.year, year.said)
 
     def _read(self, path: str) -> Report:
@@ -213,7 +216,7 @@ class _Session:
             limits = Limits(ocr=self.ocr) if self.ocr else None
             # What was recognised is kept apart: the same bytes read without it have other words.
             folder = default_folder() / f"ocr-{self.ocr}" if self.ocr else None
-            self._reports[path] = read_report(Path(path), folder, limits)
+            self._reports[path] = read_report(Path(path), folder, limits, self.bar)
             for each in self._reports[path].notices:
                 note(f"{Path(path).name}: {each}")
         return self._reports[path]
@@ -224,6 +227,7 @@ class _Session:
 
         if self.chat and self._like is None:
             self._like = likeness(self.asking.bertscore)
+            self._like.pairs([("flat", "house")])  # a model that is missing is said before another is paid
         return made(
             report, found, year, self.asking, self.catalogue,
             chat=self.chat, year_from=said, like=self._like, progress=self.bar,
@@ -239,12 +243,13 @@ def _all(session: _Session, pairs: Sequence[tuple[str, str]], journal: Journal) 
             session.bar = bar
             name, build = session.make(*pairs[0])
             return [_one(pairs[0], name, build, journal)]
-        found = []
-        bar(0, len(pairs), "")
-        for row in rows(pairs, session.make, journal):
-            found.append(row)
-            bar(len(found), len(pairs), f"{Path(row.report).name} {row.activity}")
-        return found
+
+        def told() -> Iterator[tuple[str, str]]:
+            for at, (report, activity) in enumerate(pairs):
+                bar(at, len(pairs), f"{Path(report).name} {activity}")
+                yield report, activity
+
+        return list(rows(told(), session.make, journal))
 
 
 def _one(pair: tuple[str, str], name: str, build: Callable[[], Assessment], journal: Journal) -> Row:

@@ -22,6 +22,7 @@ from responsa.cli.output import (
     say,
     table,
 )
+from responsa.cli.referring import close_ids
 from responsa.cli.referring import show as show_words
 from responsa.corpus.limits import DEFAULT, Limits
 
@@ -227,9 +228,9 @@ def passage(
         try:
             found = corpus[passage_id]
         except KeyError:
-            raise NotFound(
-                f"no passage {passage_id!r}{_where(as_of, digest)}; responsa search finds passages by their words"
-            ) from None
+            near = " or ".join(map(repr, close_ids(corpus, passage_id)))
+            hint = f"did you mean {near}?" if near else "responsa search finds passages by their words"
+            raise NotFound(f"no passage {passage_id!r}{_where(as_of, digest)}; {hint}") from None
         version = corpus.version(found.document_id)
     assert version is not None  # the passage was found in it
     if json:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,13 +54,33 @@ def references(
         name = library.document_id(name)
         if name not in corpus and corpus.version(name) is None:
             known = [each.document_id for each in corpus.versions]
-            hint = suggestion(name, known) if " " not in name else "; responsa show DOC lists the ids of a document"
+            near = close_ids(corpus, name)
+            hint = (
+                f"; did you mean {' or '.join(map(repr, near))}?"
+                if near
+                else suggestion(name, known)
+                if " " not in name
+                else "; responsa show DOC lists the ids of a document"
+            )
             raise NotFound(f"no passage or document {name!r} in the library{f' on {as_of}' if as_of else ''}{hint}")
         found = graph(corpus)
         if corpus.version(name) is not None:
             _of_document(name, found, corpus, json=json)
         else:
             _of_passage(name, found, corpus, json=json)
+
+
+def close_ids(corpus: Corpus, name: str) -> list[str]:
+    """Passage ids that are or end in ``name``, whatever its case, points and blanks; three at most."""
+    wanted = _letters(name)
+    ids = (each.id for version in corpus.versions for each in corpus.passages(version))
+    return list(islice((each for each in ids if f"/{_letters(each)}".endswith(f"/{wanted}")), 3)) if wanted else []
+
+
+def _letters(name: str) -> str:
+    """Letters and digits with what joins the digits of numbers: 1.11 is not 11.1, and 4(1) not 41."""
+    words = re.sub(r"\barticle\b", "art", name.casefold())
+    return "/".join(re.findall(r"[^\W_]+", words))
 
 
 def _of_passage(name: str, graph: Graph, corpus: Corpus, *, json: bool) -> None:
@@ -141,8 +163,10 @@ def define(
     from responsa import views
     from responsa.corpus.definitions import close, definitions, look_up
     from responsa.corpus.library import Library
-    from responsa.errors import NotFound
+    from responsa.errors import InputError, NotFound
 
+    if not term.strip():
+        raise InputError(f"the term is {term!r}; give a word, for example: responsa define institution")
     with Library.open(context.obj) as library:
         corpus = library.corpus(parse_date(as_of))
         known = list(definitions(corpus))
@@ -200,6 +224,10 @@ def diff(
             f" and clauses may be divided in different ways"
             + (f"; left out: {', '.join(found.left_out)}" if found.left_out else "")
         )
+    elif found.left_out:
+        note(f"left out, because one of the versions has none: {', '.join(found.left_out)}")
+    if found.old.digest == found.new.digest:
+        note(f"{old} and {new} are the same version; responsa documents lists the versions")
     for change in [] if html else found.changes:
         _print_change(change)
     say(_summary(found))

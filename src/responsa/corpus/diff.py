@@ -20,6 +20,7 @@ What = Literal["added", "deleted", "moved", "amended"]
 
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>")
 _HEAD = re.compile(r"(?:Article|Annex|Recital|Rule)\s[^\s,(]+")
+_OPENING = re.compile(r"(?:Preamble|Recitals?|Enacting formula)\b")  # what consolidated texts of the EU leave out
 _DIVISIONS = ("Part", "Title", "Chapter", "Section", "Sub-Section", "Subsection")
 _FEWEST = 4  # words that a text must have to be recognised elsewhere
 
@@ -46,7 +47,7 @@ class Change:
 class Difference:
     """Two versions of a document. ``changes`` are in the reading order of the new version, what was deleted after what
     stood before it; ``formats`` the kinds of file that the versions were read from; ``left_out`` the kinds of provision
-    that only one of them has because of its format."""
+    that only one of them has because of its format, or because a consolidated text leaves them out."""
 
     old: Version
     new: Version
@@ -91,6 +92,8 @@ def diff(library: Library, document: str, old: Version, new: Version) -> Differe
     left_out: tuple[str, ...] = ()
     if formats[0] != formats[1]:
         before, after, left_out = _comparable(before, after)
+    else:
+        before, after, left_out = comparable_openings(before, after)
     changes, unchanged = compare(before, after, marks=formats[0] == formats[1])
     return Difference(old, new, changes, unchanged, formats, left_out)
 
@@ -99,6 +102,21 @@ def _format(source: str) -> str:
     """The kind of file that a source is, as its suffix; the same for those that hold the same."""
     suffix = PurePath(source).suffix.lower()
     return {".fmx4": ".xml", ".htm": ".html"}.get(suffix, suffix)
+
+
+def comparable_openings(
+    before: list[Passage], after: list[Passage]
+) -> tuple[list[Passage], list[Passage], tuple[str, ...]]:
+    """Both without preamble and recitals, where one of them has no recitals: consolidated texts of the EU have none,
+    and nobody has deleted them."""
+    if _has_recitals(before) == _has_recitals(after):
+        return before, after, ()
+    kept = [[each for each in side if not _OPENING.match(each.number)] for side in (before, after)]
+    return kept[0], kept[1], ("preamble", "recitals")
+
+
+def _has_recitals(passages: Sequence[Passage]) -> bool:
+    return any(each.number.startswith("Recital ") for each in passages)
 
 
 def _comparable(before: list[Passage], after: list[Passage]) -> tuple[list[Passage], list[Passage], tuple[str, ...]]:

@@ -22,7 +22,7 @@ from responsa.answer.generators.inquiry import FewShot
 from responsa.answer.generators.vrr import Vrr
 from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
-from responsa.engine import Engine, _words_of
+from responsa.engine import Engine, words_of
 from responsa.errors import InputError, MissingDependency, ModelError, NotFound
 from responsa.experiment.answer_data import Asked
 from responsa.experiment.answer_table import AnswerRow
@@ -163,12 +163,12 @@ class Answering:
         recipe = self._dated(recipe)
         stage = recipe.answer
         engine, size = Engine(self.library, recipe), len(queries) if _bear_on_another(recipe) else _BATCH
-        idf = _words_of(recipe).idf(self.corpus)
+        idf = words_of(recipe).idf(self.corpus)
         for start in range(0, len(queries), max(1, size)):
             batch = queries[start : start + size]
             self.progress(start, len(queries), f"{label}, searching")
             run = recipe.retrieve(batch, self.corpus, depth(recipe))
-            todo = [engine._task(query, run.rankings[query.id], self.corpus, idf) for query in batch]
+            todo = [engine.task(query, run.rankings[query.id], self.corpus, idf) for query in batch]
             for each in todo:
                 if isinstance(each, Answer):
                     keep(self._record(each))

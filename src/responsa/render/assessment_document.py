@@ -63,8 +63,9 @@ class _Writer(Pieces):
         self.text(words.DRAFT, size=9, colour=SOFT)
         table = self.table((5.4, 12.0))
         left, right = table.add_row().cells  # type: ignore[no-untyped-call]
-        for cell in (left, right):
+        for cell, width in ((left, 5.4), (right, 12.0)):
             shade(cell, "F4F6F7")
+            cell.width = centimetres(width)
         self.text(words.VERDICTS[it.verdict], left, size=20, bold=True, colour=_COLOURS.get(it.verdict or "", SOFT))
         self.text(words.statement(it), left)
         if words.disagreeing(it):
@@ -285,7 +286,7 @@ class _Writer(Pieces):
             whole = Box(sheet.page, 0, 0, sheet.raster.width, sheet.raster.height)
             picture = cut(sheet.raster, whole, [(box, _MARKERS[mark.kind]) for mark in own for box in mark.boxes])
             width = min(_TEXT_WIDTH, _HIGHEST * sheet.raster.width / sheet.raster.height)
-            self.picture(picture, width)
+            self.picture(picture, width, f"Page {sheet.page} of the report")
 
     def _number(self, page: int, text: str) -> str:
         mark = self.marks.of(page, text)
@@ -303,4 +304,4 @@ class _Writer(Pieces):
         page = self.sheets.pages[own[0].page].raster
         region = around([box for mark in own for box in mark.boxes], page.width, page.height)
         picture = cut(page, region, [(box, _MARKERS[mark.kind]) for mark in own for box in mark.boxes])
-        self.picture(picture, across(region, page.width, page.height) * _TEXT_WIDTH)
+        self.picture(picture, across(region, page.width, page.height) * _TEXT_WIDTH, f"Part of page {own[0].page}")

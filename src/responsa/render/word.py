@@ -28,9 +28,10 @@ class Pieces:
     def __init__(self, document: Document) -> None:
         self.document = document
 
-    def picture(self, content: bytes, width: float) -> None:
-        """A PNG file, ``width`` in centimetres."""
-        self.document.add_picture(io.BytesIO(content), width=centimetres(width))
+    def picture(self, content: bytes, width: float, said: str) -> None:
+        """A PNG file, ``width`` in centimetres; ``said`` is for those who do not see it."""
+        shape = self.document.add_picture(io.BytesIO(content), width=centimetres(width))
+        shape._inline.docPr.set("descr", shown(said))
 
     def heading(self, text: str, level: int) -> None:
         self.document.add_heading(shown(text), level)

@@ -214,7 +214,8 @@ def _not_shown(report: Report, held: _Held, year: int) -> Iterator[str]:
     pages = prepared.unread(report)
     if pages:
         listed = ", ".join(map(str, pages[:_PAGES])) + (" ..." if len(pages) > _PAGES else "")
-        yield f"page{'s' * (len(pages) > 1)} {listed}: no text was read; evidence shown there only, in a picture, is not found"
+        named = f"page{'s' * (len(pages) > 1)} {listed}"
+        yield f"{named}: no text was read; evidence shown there only, in a picture, is not found"
 
 
 # --- with a model ---------------------------------------------------------------------------------------

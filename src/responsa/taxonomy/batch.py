@@ -33,10 +33,10 @@ class Row(NamedTuple):
     kept: bool = False
 
 
-def key(report: str, activity: str, source: str, year: int, asking: Asking, model: str) -> str:
-    """What an assessment is made from: the digest of the report, the activity and where its criteria are from, the year
-    and all options; ``model`` is the model's full name."""
-    return digest([FORMAT, report, activity, source, year, wire.plain(asking), model])
+def key(report: str, activity: str, criteria: str, year: int, asking: Asking, model: str) -> str:
+    """What an assessment is made from: the digest of the report, the activity's id and the digest of what the catalogue
+    says of it, the year and all options; ``model`` is the model's full name."""
+    return digest([FORMAT, report, activity, criteria, year, wire.plain(asking), model])
 
 
 @dataclass

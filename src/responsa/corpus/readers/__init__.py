@@ -43,7 +43,11 @@ SUFFIXES = frozenset(READERS)
 _BEGINNINGS = (  # of kinds of file, told to who gave a file a suffix of another kind
     (b"\x89PNG", "a picture", "make a PDF of it and read that with --ocr eng"),
     (b"\xff\xd8\xff", "a picture", "make a PDF of it and read that with --ocr eng"),
-    (b"\xd0\xcf\x11\xe0", "a file of Office before 2007, or one with a password", "save it as .docx without a password"),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "a file of Office before 2007, or one with a password",
+        "save it as .docx without a password",
+    ),
     (b"{\\rtf", "a file of RTF", "save it as .docx"),
 )
 _INSTEAD: Mapping[str, str] = MappingProxyType({
@@ -105,7 +109,11 @@ def _mistaken(content: bytes, suffix: str) -> str:
     beginning = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
     word = beginning.startswith(b"PK\x03\x04") and b"word/document.xml" in content
     page = beginning[:15].lower().startswith((b"<!doctype html", b"<html"))
-    kinds = ((".pdf", "a PDF", b"%PDF-" in content[:1024]), (".docx", "a Word file", word), (".html", "a web page", page))
+    kinds = (
+        (".pdf", "a PDF", b"%PDF-" in content[:1024]),
+        (".docx", "a Word file", word),
+        (".html", "a web page", page),
+    )
     for known, name, found in kinds:
         if found and READERS.get(suffix) != READERS[known]:
             return f". It looks like {name}: if it is, give it the suffix {known}"
