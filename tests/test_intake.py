@@ -477,6 +477,26 @@ def test_the_library_itself_is_not_read(rules):
     assert reason(report, "library") == "is a library, not rules; give the files that it was made from"
 
 
+def test_a_copy_under_another_name_is_told(folder, rules):
+    first, second = rules / "a.txt", rules / "b.txt"
+    first.write_text("1.1 A Ferry must float.\n")
+    second.write_text("1.1 A Ferry must float.\n")
+    notices = {Path(file.path).name: file.notices for file in add(folder, rules).files}
+    assert notices["a.txt"] == ()
+    (told,) = notices["b.txt"]
+    assert told.startswith(f"is a copy of {first}: its text is in the library twice, as b and as a;")
+    first.unlink()
+    (rules / "c.txt").write_text("1.1 A Ferry must float.\n")
+    (told,) = next(file.notices for file in add(folder, rules).files if file.path.endswith("c.txt"))
+    assert told.startswith(f"is a copy of {second}: ")
+
+
+def test_a_copy_of_the_same_document_needs_no_word(folder, rules):
+    for name in ("a.md", "b.md"):
+        (rules / name).write_text("---\ndocument: ferry\n---\n1.1 A Ferry must float.\n")
+    assert all(file.notices == () for file in add(folder, rules).files)
+
+
 def test_links_to_folders_are_skipped(folder, rules, tmp_path):
     write_rulebook(tmp_path / "far" / "b.md", OLD)
     write_rulebook(rules / "a.md", OLD)

@@ -66,6 +66,13 @@ def test_places_are_those_of_the_picture_of_a_turned_page(tmp_path, rotate):
     assert all(box.x0 - 2 <= x <= box.x1 + 2 and box.y0 - 2 <= y <= box.y1 + 2 for x, y in ink)
 
 
+@pytest.mark.parametrize("size", [(2, 14000), (14000, 2), (14000, 14000), (3, 3)])
+def test_pages_of_any_shape_are_within_the_limit(tmp_path, size):
+    (picture,) = drawn(pdf(Sheet(*size).text(1, 1, "x")), {1: ["x"]}, tmp_path)
+    assert (picture.width, picture.height) == size
+    assert 0.4 * MOST_PIXELS < picture.columns * picture.rows <= MOST_PIXELS
+
+
 def test_texts_are_found_to_the_line(tmp_path):
     first, third = drawn(REPORT, {3: [ROW], 1: [GOOD, PLAN, "said nowhere"]}, tmp_path)
     assert (first.page, third.page) == (1, 3)
@@ -167,6 +174,8 @@ def sent(head, pixels=bytes(18)):
         sent([2, 30.0, 20.0, 3, 2, [[], [[]] * (MOST_FOUND + 1)]]),
         sent({"page": 2}),
         sent([2]),
+        sent([2, 30.0, 20.0, 3, 2, [[], []]]) * 2,  # twice
+        struct.pack(">I", 2**23) + b"[" + b" " * 2**23 + b"]",
         struct.pack(">I", 10**6) + b"[" * 10**6,
     ],
 )

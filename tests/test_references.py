@@ -128,7 +128,13 @@ TARGETS = {
     "sections 210 and 211 of FSMR": ["FSMR#Section 210", "FSMR#Section 211"],
     "Part 21.250": ["#Part 21.250"],
     "this Rule a period": ["#this Rule"],
+    "in Article 117(2) and Article 118, respectively, of Regulation (EU) No 575/2013": [
+        f"{CRR}#Article 117(2)",
+        f"{CRR}#Article 118",
+    ],
+    "in Articles 92 and 93 respectively of Regulation (EU) No 575/2013": [f"{CRR}#Article 92", f"{CRR}#Article 93"],
     # not one reference more
+    "Articles 5 and 6, respectively, and the rest": ["#Article 5", "#Article 6"],
     "on this point": [],
     "the fact that no risk is left": [],
     "the condition under point (a) above": [],

@@ -154,6 +154,21 @@ def test_a_number_with_other_points_is_another(folder):
     assert "did you mean" not in run(folder, "passage", "CRR Art. 11").stderr
 
 
+@pytest.mark.parametrize(
+    "arguments", [("show", "tide"), ("passage", "tide/1.1"), ("references", "tide/1.1"), ("obligations", "tide")]
+)
+def test_a_version_that_is_not_in_force_on_the_day_is_told(tmp_path, arguments):
+    path = tmp_path / "tide.md"
+    path.write_text("---\nvalid_from: 2020-01-01\nvalid_to: 2021-12-31\n---\n1.1 A Ferry must wait for the tide.\n")
+    add(tmp_path / "library", path)
+    gone = run(tmp_path / "library", *arguments, "--as-of", "2024-06-30")
+    assert (
+        "note: tide: the version read is in force from 2020-01-01 to 2021-12-31; the library has none for 2024-06-30"
+        in (gone.stderr.replace("\n", " "))
+    )
+    assert "the version read is" not in run(tmp_path / "library", *arguments, "--as-of", "2021-12-31").stderr
+
+
 def test_an_empty_term_is_refused(folder):
     done = run(folder, "define", " ")
     assert (done.returncode, done.stdout) == (1, "")

@@ -14,6 +14,7 @@ from responsa.cli.output import (
     add_row,
     in_force,
     note,
+    note_gap,
     parse_date,
     plural,
     print_json,
@@ -199,6 +200,7 @@ def show(
             known = [each.document_id for each in corpus.versions]
             raise NotFound(f"no document {doc!r}{_where(as_of, digest)}{suggestion(doc, known)}")
         passages = list(corpus.passages(version))
+    note_gap(corpus, version, parse_date(as_of))
     if json:
         print_json({"version": views.version(version), "passages": [views.passage(passage) for passage in passages]})
         return
@@ -233,6 +235,7 @@ def passage(
             raise NotFound(f"no passage {passage_id!r}{_where(as_of, digest)}; {hint}") from None
         version = corpus.version(found.document_id)
     assert version is not None  # the passage was found in it
+    note_gap(corpus, version, parse_date(as_of))
     if json:
         print_json(views.passage(found) | {"version": views.version(version)})
         return

@@ -17,6 +17,7 @@ from responsa.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from responsa.corpus.view import Corpus
     from responsa.types import Version
     from responsa.views import Json
 
@@ -108,6 +109,13 @@ def in_force(version: Version) -> str:
     """When a version is in force, in words."""
     span = [f"{word} {day}" for word, day in (("from", version.valid_from), ("to", version.valid_to)) if day]
     return f"in force {' '.join(span)}" if span else "in force without dates"
+
+
+def note_gap(corpus: Corpus, version: Version, day: date | None) -> None:
+    """Say on stderr where a version is read though it is not in force on the day asked for, or today."""
+    if version.document_id in corpus.approximate:
+        advice = f"the library has none for {day}" if day else "--as-of DATE reads the law of a day"
+        note(f"note: {version.document_id}: the version read is {in_force(version)}; {advice}")
 
 
 def parse_date(text: str | None) -> date | None:

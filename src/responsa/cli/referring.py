@@ -16,6 +16,7 @@ from responsa.cli.output import (
     clean,
     in_force,
     note,
+    note_gap,
     parse_date,
     plural,
     print_json,
@@ -64,6 +65,9 @@ def references(
             )
             raise NotFound(f"no passage or document {name!r} in the library{f' on {as_of}' if as_of else ''}{hint}")
         found = graph(corpus)
+        version = corpus.version(name) or corpus.version(corpus[name].document_id)
+        if version is not None:
+            note_gap(corpus, version, parse_date(as_of))
         if corpus.version(name) is not None:
             _of_document(name, found, corpus, json=json)
         else:

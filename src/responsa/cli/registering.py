@@ -15,6 +15,7 @@ from responsa.cli.output import (
     add_row,
     in_force,
     note,
+    note_gap,
     parse_date,
     plural,
     print_json,
@@ -80,6 +81,7 @@ def obligations(
         duties = list(register(corpus, doc, guidance=guidance, progress=bar))
         version = corpus.version(doc)
     assert version is not None  # register found it
+    note_gap(corpus, version, parse_date(as_of))
     counts = by_who(duties)
     if form is RegisterFormat.json and out is None:
         print_json(views.obligations(version, duties, counts))

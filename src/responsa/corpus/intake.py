@@ -144,8 +144,23 @@ def _read_file(db: sqlite3.Connection, path: Path, sandbox: Sandbox, fetched: ce
         "changed" if known else "added",
         tuple(edition.document_id for edition in editions),
         sum(len(edition.passages) for edition in editions),
-        notices=notices(editions),
+        notices=(*notices(editions), *_copies(db, source, [edition.document_id for edition in editions])),
     )
+
+
+def _copies(db: sqlite3.Connection, source: Source, documents: Sequence[str]) -> list[str]:
+    """What to say of another file with the same bytes that is in the library as another document."""
+    rows = db.execute(
+        "SELECT DISTINCT s.path, v.document_id FROM sources s JOIN holdings h ON h.source_id = s.id"
+        " JOIN versions v ON v.id = h.version_id WHERE s.sha256 = ? AND s.path <> ? ORDER BY s.path",
+        (source.sha256, source.path),
+    ).fetchall()
+    return [
+        f"is a copy of {path}: its text is in the library twice, as {' and '.join(documents)} and as {other};"
+        " responsa remove takes one out"
+        for path, other in rows
+        if other not in documents and not vanished(path)
+    ]
 
 
 def _has_scans(db: sqlite3.Connection, source_id: int) -> bool:

@@ -82,6 +82,10 @@ class Naming:
         k = chain.end
         if k >= len(self.found):
             return None, k
+        shared = self._past_respectively(k)
+        if shared != k:
+            act, end = self._linked(shared + 1)
+            return (act, end) if act is not None else (None, k)
         past = self._past_aside(k)
         if past != k:
             act, end = self._linked(past + 1)
@@ -115,6 +119,15 @@ class Naming:
             self.name(at)
             return self.found[at].value, at + 1
         return None, k
+
+    def _past_respectively(self, k: int) -> int:
+        """The link after the word in "Article 117(2) and Article 118, respectively, of Regulation (EU) ..."."""
+        at = k + (self.found[k].value == ",")
+        following = [token.value for token in self.found[at : at + 3]]
+        if following[:1] != ["respectively"]:
+            return k
+        at += 1 + (following[1:2] == [","])
+        return at if at < len(self.found) and self.found[at].value in _LINKS else k
 
     def _past_aside(self, k: int) -> int:
         """The token after "(instructions)" where a link follows: "Annex XXI (instructions) of Regulation (EU) ..."."""

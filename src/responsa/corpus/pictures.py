@@ -18,6 +18,7 @@ from responsa.types import Box
 MOST_PIXELS = 2_000_000
 """Of a page: A4 at about 145 to the inch."""
 MOST_FOUND = 5  # places of a text on a page
+_LONGEST_HEAD = 1 << 22  # bytes
 _LENGTH = struct.Struct(">I")
 
 Sought = Mapping[int, Sequence[str]]
@@ -53,16 +54,19 @@ def dumps(pictures: Iterable[Picture]) -> bytes:
 
 def loads(content: bytes, sought: Sought) -> tuple[Picture, ...]:
     """The pictures that `dumps` wrote, of pages that were asked for. ValueError where it is anything else."""
-    found, at = [], 0
+    found: list[Picture] = []
+    at = 0
     try:
         while at < len(content):
             (length,) = _LENGTH.unpack_from(content, at)
             at += _LENGTH.size
+            if length > _LONGEST_HEAD:
+                raise ValueError("no pictures: too many places")
             head = json.loads(content[at : at + length].decode("ascii"))
             at += length
             page, columns, rows = (_whole(head[place]) for place in (0, 3, 4))
-            if page not in sought or not 0 < columns * rows <= MOST_PIXELS:
-                raise ValueError("no pictures: a page or size that nobody asked for")
+            if page not in sought or any(each.page == page for each in found) or not 0 < columns * rows <= MOST_PIXELS:
+                raise ValueError("no pictures: a page or size that was not asked for")
             pixels = content[at : at + 3 * columns * rows]
             at += 3 * columns * rows
             if len(pixels) < 3 * columns * rows:

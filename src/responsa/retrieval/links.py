@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from responsa.corpus.graph import FORMAT as CITATIONS
 from responsa.corpus.graph import graph
 from responsa.corpus.rulebook_numbers import MOST_BELOW
 from responsa.corpus.view import Corpus
@@ -78,7 +79,7 @@ def prepare(corpus: Corpus) -> Path:
 
 def name(corpus: Corpus) -> str:
     """The artefact of a corpus."""
-    return "links-" + digest([FORMAT, corpus.digest])[:24]
+    return "links-" + digest([FORMAT, CITATIONS, corpus.digest])[:24]
 
 
 @lru_cache(maxsize=4)

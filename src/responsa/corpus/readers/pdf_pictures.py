@@ -40,6 +40,8 @@ def _drawn(raw: Handle, handle: Handle, number: int, texts: Sequence[str]) -> Pi
     page = read_page(raw, handle.raw, number, "")
     width, height = max(page.width, 1.0), max(page.height, 1.0)
     scale = math.sqrt(_PIXELS / (width * height))
+    while math.ceil(width * scale) * math.ceil(height * scale) > MOST_PIXELS:  # a strip
+        scale *= 0.9
     bitmap = handle.render(
         scale=scale, force_bitmap_format=raw.FPDFBitmap_BGR, rev_byteorder=True, draw_annots=False, may_draw_forms=False
     )
