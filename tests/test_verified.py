@@ -313,3 +313,10 @@ def test_other_languages():
     assert foreign("Gli enti devono conservare i dati per almeno cinque anni e mezzo.")
     assert not foreign(KEEP)
     assert not foreign("Yes.")
+
+
+@pytest.mark.parametrize(("said", "stands"), [("8,462", "1,462"), ("10.5", "105"), ("Rule 3.2.1", "Rule 3.2.4")])
+def test_a_near_quote_may_change_no_figure_with_marks_in_it(said, stands):
+    text = f"The company sold {stands} vehicles of this kind in the financial year, as in the year before it"
+    assert located(text, text) == (0, len(text))
+    assert located(text.replace(stands, said), text) is None

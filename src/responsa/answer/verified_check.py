@@ -238,7 +238,7 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _fixed(words: Sequence[str]) -> list[str]:
     """What a quote may not change."""
-    return [word for word in words if word.isdigit() or word in _FIXED]
+    return [word for word in words if any(map(str.isdigit, word)) or word in _FIXED]
 
 
 _FIXED_WORDS = """
