@@ -18,6 +18,7 @@ from benchmarks import (
     retrieval,
     speed,
     taxonomy,
+    taxonomy_numbers,
     verified,
 )
 from benchmarks.data import progress
@@ -48,6 +49,7 @@ def main() -> None:
         "eu_law": eu_law.part,
         "pdf": pdf.part,
         "taxonomy": taxonomy.part,
+        "taxonomy_numbers": taxonomy_numbers.part,
         "fuzz": lambda: fuzz.part(arguments.minutes),
         "verified": verified.part,
     }

@@ -25,6 +25,7 @@ PARTS = {
     "eu_law": "EU law",
     "pdf": "PDF",
     "taxonomy": "EU Taxonomy",
+    "taxonomy_numbers": "Figures of reports",
     "fuzz": "Damaged files",
     "verified": "Verified answers",
 }
@@ -32,11 +33,10 @@ Stored = dict[str, Any]  # a part or a row as JSON holds it
 
 _INTRODUCTION = """# Benchmarks
 
-Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality`, `speed`, `retrieval`,
-`large`, `repass`, `citations`, `eu_law`, `pdf`, `taxonomy` or `fuzz` measures a part and keeps the rest. Times are
-medians of repeats, memory is the highest peak of resident memory, which counts the pages of mapped files that were
-touched. *Whole process* is from the start of a command to its end, the interpreter included, in a new process each
-time; the files are in the page cache of the operating system.
+Written by `scripts/bench`, which measures everything below anew; `scripts/bench quality` measures a part and keeps
+the rest (`scripts/bench --help` lists the parts). Times are medians of repeats, memory is the highest peak of resident
+memory, which counts the pages of mapped files that were touched. *Whole process* is from the start of a command to its
+end, the interpreter included, in a new process each time; the files are in the page cache of the operating system.
 """
 
 

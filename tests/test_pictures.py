@@ -88,6 +88,15 @@ def test_texts_are_found_to_the_line(tmp_path):
     assert [round(box.x0) for box in row] == [60, 300, 400, 500]
 
 
+def test_words_that_can_be_seen_come_before_hidden_ones(tmp_path):
+    """Of a scan all words are hidden; they lie where its picture shows them."""
+    sheet = Sheet().text(72, 100, "class A", mode=3).text(72, 300, "class A").text(72, 500, "a scanned word", mode=3)
+    (picture,) = drawn(pdf(sheet), {1: ["class A", "a scanned word"]}, tmp_path)
+    ((seen,),), ((hidden,),) = picture.found
+    assert 285 < seen.y0 < seen.y1 < 305
+    assert 485 < hidden.y0 < hidden.y1 < 505
+
+
 def test_pages_that_are_not_there_are_left_out(tmp_path):
     assert [each.page for each in drawn(REPORT, {2: [], 4: [], 10**9: []}, tmp_path)] == [2]
     assert drawn(REPORT, {}, tmp_path) == ()

@@ -82,7 +82,8 @@ class MissingDependency(ResponsaError):
 def suggestion(given: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the known name closest to the given one, else all the known names."""
     names = sorted(known)
-    close = difflib.get_close_matches(given, names, n=1)
+    close = [name for name in names if name.casefold() == given.casefold()]
+    close = close or difflib.get_close_matches(given, names, n=1)
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; known: {', '.join(names)}" if names else ""

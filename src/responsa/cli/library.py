@@ -290,14 +290,14 @@ def answers(
         int | None, typer.Option("--remove", metavar="N", help="Remove the answer of this number.")
     ] = None,
     stale: Annotated[
-        bool, typer.Option("--stale", help="List only answers that cite a provision which has changed since.")
+        bool, typer.Option("--stale", help="List only answers that cite a provision which has changed or gone since.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
     """List the saved answers and whether their citations still hold; print one, or remove one.
 
     An answer is stale where the law in force, now or on the day that it was asked for, words a provision that it
-    cites differently or has lost it.
+    cites differently or has lost it. --stale lists those too whose provision is no longer in the library: broken.
     """
     from responsa import views
     from responsa.corpus import answers as kept
@@ -319,7 +319,8 @@ def answers(
         return
     items = [views.saved(each, [check for check in checks if check.answer == each.number]) for each in found]
     if number is None:
-        items = [item for item in items if item["stale"] or not stale]
+        broken = {check.answer for check in checks if check.state == "broken"}
+        items = [item for item in items if not stale or item["stale"] or item["number"] in broken]
         if json:
             print_json({"answers": [*items]})
         else:

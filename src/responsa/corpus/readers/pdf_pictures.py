@@ -48,8 +48,8 @@ def _drawn(raw: Handle, handle: Handle, number: int, texts: Sequence[str]) -> Pi
     across = 3 * bitmap.width
     buffer = memoryview(bitmap.buffer).cast("B")
     rows = (bytes(buffer[row * bitmap.stride : row * bitmap.stride + across]) for row in range(bitmap.height))
-    words = [word for word in page.words if not word.hidden]
-    found = tuple(tuple(places(words, text, number)) for text in texts)
+    seen = [word for word in page.words if not word.hidden]  # of a scan none is: they lie under the picture
+    found = tuple(tuple(places(seen, text, number) or places(page.words, text, number)) for text in texts)
     return Picture(number, width, height, bitmap.width, bitmap.height, b"".join(rows), found)
 
 
