@@ -40,6 +40,7 @@ def test_the_tree_drawn_is_the_tree_there_is():
     [
         ("bm52", ["bm25", "dense"], "; did you mean 'bm25'?"),
         ("xyz", ["dense", "bm25"], "; known: bm25, dense"),
+        ("liq", ["GEN", "LIQ"], "; did you mean 'LIQ'?"),
         ("xyz", [], ""),
         ("", ["bm25"], "; known: bm25"),
     ],

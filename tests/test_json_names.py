@@ -26,7 +26,9 @@ def folder(tmp_path_factory):
 
 
 def documented():
-    rows = [line.strip("| \n").split(" | ", 1) for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
+    rows = [
+        line.strip("| \n").split(" | ", 1) for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")
+    ]
     return {name.replace("`", ""): set(re.findall(r"`([a-z_]+)`", names)) for name, names in rows}
 
 

@@ -217,3 +217,13 @@ def test_stale_answers_are_listed(tmp_path):
     assert "[-must-]" in text
     assert "note: citation answer 1: goat, 1.1: superseded" in run(folder, "verify").stdout
     assert run(folder, "answers", "1", "--stale").returncode == 2
+
+
+def test_an_answer_whose_document_was_removed_is_among_the_stale(tmp_path):
+    folder = tmp_path / "library"
+    add(folder, write_rulebook(tmp_path / "ferry.md", ["A Ferry must carry a bell."]))
+    assert run(folder, "ask", "What must a ferry carry?", "--recipe", "bm25", "--save").returncode == 0
+    assert data(run(folder, "answers", "--stale", "--json"))["answers"] == []
+    run(folder, "remove", "ferry")
+    (gone,) = data(run(folder, "answers", "--stale", "--json"))["answers"]
+    assert gone["citations"]["broken"] > 0

@@ -94,7 +94,7 @@ class Engine:
             todo = [task for task in tasks if isinstance(task, Task)]
             made = together.answers(self.recipe.answer, todo, corpus, idf, threads)
             for task in tasks:
-                yield next(made) if isinstance(task, Task) else task
+                yield traced(next(made) if isinstance(task, Task) else task, run)
 
     def task(self, query: Query, ranking: Ranking, corpus: Corpus, idf: Idf) -> Task | Answer:
         """What is left to do for a question, or the answer that the library holds none."""
@@ -147,6 +147,12 @@ def words_of(recipe: Recipe) -> BM25:
     words = [stage for stage in stages_of(recipe.retrieve) if isinstance(stage, BM25)]
     own = [stage for stage in words if replace(stage.analysis, bigrams=True) == Analysis()]
     return own[0] if own else BM25()
+
+
+def traced(made: Answer | Failed, run: Run) -> Answer | Failed:
+    """With what was asked to find its passages, before what was asked to answer."""
+    trace = (*run.trace.get(made.query.id, ()), *made.trace)
+    return made._replace(trace=trace) if isinstance(made, Failed) else replace(made, trace=trace)
 
 
 def _abstain(query: Query, ranking: Ranking, corpus: Corpus, confidence: float) -> Answer:

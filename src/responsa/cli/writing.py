@@ -12,7 +12,7 @@ from responsa.cli.output import note, say
 
 if TYPE_CHECKING:
     from responsa.answer.verified import VerifiedAnswer
-    from responsa.models.chat.dryrun import DryRun
+    from responsa.models.chat.dryrun import DryRuns
     from responsa.recipe import Recipe
     from responsa.types import Answer
 
@@ -72,18 +72,20 @@ def judged(chosen: Recipe, nli: str, obligations: str, keep: bool) -> Recipe:
     return replace(chosen, answer=told)
 
 
-def planning(chosen: Recipe) -> tuple[Recipe, DryRun]:
+def planning(chosen: Recipe) -> tuple[Recipe, DryRuns]:
     """The recipe with a model that sends nothing, and that model. InputError where the recipe needs none."""
     from responsa.answer.generators.base import Generator
     from responsa.errors import InputError
-    from responsa.models.chat.dryrun import DryRun
-    from responsa.models.chat.load import UNSET, load_chat
+    from responsa.models.chat.dryrun import DryRuns
+    from responsa.models.chat.load import UNSET
+    from responsa.retrieval.listwise import asked_by
 
     own = chosen.answer
     if not isinstance(own, Generator):
         raise InputError(f"--dry-run: no language model writes this answer; {UNSET}")
-    run = DryRun(load_chat(own.model))
-    return replace(chosen, answer=replace(own, tools=replace(own.tools, chat=run))), run
+    runs = DryRuns()
+    answer = replace(own, tools=replace(own.tools, chat=runs(own.model)))
+    return replace(chosen, answer=answer, retrieve=asked_by(chosen.retrieve, runs)), runs
 
 
 def print_written(answer: Answer) -> None:
@@ -95,9 +97,10 @@ def print_written(answer: Answer) -> None:
     for each in answer.notes:
         say(f"Note: {each}")
     if answer.trace:
-        sent = sum(call.attempts for call in answer.trace)
-        told = sum(call.tokens_in + call.tokens_out for call in answer.trace)
-        costs = [call.cost for call in answer.trace if call.cost is not None]
+        paid = [call for call in answer.trace if not call.cached]
+        sent = sum(call.attempts for call in paid)
+        told = sum(call.tokens_in + call.tokens_out for call in paid)
+        costs = [call.cost for call in paid if call.cost is not None]
         price = f", {sum(costs):.4f} US dollars" if costs else ""
         say(f"Language model {answer.trace[0].model}: {sent:,} requests sent, {told:,} tokens{price}")
 

@@ -22,7 +22,7 @@ from responsa.answer.generators.inquiry import FewShot
 from responsa.answer.generators.vrr import Vrr
 from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
-from responsa.engine import Engine, words_of
+from responsa.engine import Engine, traced, words_of
 from responsa.errors import InputError, MissingDependency, ModelError, NotFound
 from responsa.experiment.answer_data import Asked
 from responsa.experiment.answer_table import AnswerRow
@@ -38,7 +38,7 @@ from responsa.retrieval.bm25 import BM25
 from responsa.retrieval.hybrid import DEPTH
 from responsa.retrieval.listwise import Listwise
 from responsa.text import digest
-from responsa.types import Answer, Query
+from responsa.types import Answer, Query, Run
 
 FORMAT = 1
 _LIBRARIES = ("numpy", "bm25s", "PyStemmer", "onnxruntime", "tokenizers", "torch", "transformers", "pydantic-ai-slim")
@@ -171,16 +171,16 @@ class Answering:
             todo = [engine.task(query, run.rankings[query.id], self.corpus, idf) for query in batch]
             for each in todo:
                 if isinstance(each, Answer):
-                    keep(self._record(each))
+                    keep(self._record(traced(each, run)))
             tasks = [each for each in todo if isinstance(each, Task)]
             if isinstance(stage, Vrr) and _bear_on_another(recipe):
                 stage.open()
                 for made, steps in stage.steps(tasks, self.corpus, self.threads):
-                    keep(self._record(made, steps))
+                    keep(self._record(traced(made, run), steps))
                 continue
 
-            def one(task: Task, idf: Idf = idf) -> None:
-                keep(self._record(together.attempt(stage, task, self.corpus, idf)))
+            def one(task: Task, idf: Idf = idf, run: Run = run) -> None:
+                keep(self._record(traced(together.attempt(stage, task, self.corpus, idf), run)))
 
             if isinstance(stage, Generator):
                 stage.open()

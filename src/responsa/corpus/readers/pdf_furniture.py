@@ -16,6 +16,7 @@ _DIGITS = re.compile(r"\d+")
 _GRID = 3.0  # points
 _LEVEL = 2.0  # points by which the lines of one row of a table differ in height
 _ROW = 3.0  # heights of a line: so far below its head the first row of a table stands at most
+_MOST_COLUMNS = 60  # of a table: so that a page made to be slow is not
 _VALUE = re.compile(r"[(+\-–−]?[€$£]?\d[\d.,’']*(?: ?[%‰)€$£])*")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -68,11 +69,15 @@ def _heads(sheet: Sheet) -> list[Line]:
     """
     head = [line for line in sheet.lines if line.y1 < _TOP * sheet.height]
     found: list[Line] = []
+    looked_at: set[int] = set()
     for first in head:
-        if not _YEAR.search(first.text):
+        if id(first) in looked_at or not _YEAR.search(first.text):
             continue
         row = [line for line in head if abs(line.base - first.base) <= _LEVEL]
+        looked_at.update(map(id, row))
         below = _next_row(first, sheet)
+        if max(len(row), len(below)) > _MOST_COLUMNS:
+            continue
         over = [[value for value in below if _is_value(value.text) and _across(line, value)] for line in row]
         years = [line for line, values in zip(row, over, strict=True) if len(values) == 1 and _YEAR.search(line.text)]
         if len({id(values[0]) for values in over if len(values) == 1}) > 1 and len(years) > 1:
