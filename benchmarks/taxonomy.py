@@ -19,13 +19,14 @@ import numpy as np
 
 from benchmarks import data, processes
 from benchmarks.report import Part, Row, Table
-from responsa.taxonomy import catalogue, recipes
-from responsa.taxonomy.evidence_eval import LONG, MarkedRow, RowScore, of_reports, read_rows, score_row, summary
-from responsa.taxonomy.queries import separated
-from responsa.taxonomy.recipes import EvidenceRecipe
-from responsa.taxonomy.report import Report, read_report
-from responsa.taxonomy.retrieve import CHUNKS, evidence
-from responsa.taxonomy.scoring import Parts, index, parts, summed
+from responsa.taxonomy.activities import catalogue
+from responsa.taxonomy.evaluation.evidence import LONG, MarkedRow, RowScore, of_reports, read_rows, score_row, summary
+from responsa.taxonomy.evidence import recipes
+from responsa.taxonomy.evidence.queries import separated
+from responsa.taxonomy.evidence.recipes import EvidenceRecipe
+from responsa.taxonomy.evidence.report import Report, read_report
+from responsa.taxonomy.evidence.retrieve import CHUNKS, evidence
+from responsa.taxonomy.evidence.scoring import Parts, index, parts, summed
 from responsa.taxonomy.values import Evidence
 
 _TARGET = 0.8

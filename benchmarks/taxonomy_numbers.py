@@ -26,10 +26,10 @@ from benchmarks.report import Part, Row, Table
 from responsa.corpus import readers
 from responsa.quantities.money import counted
 from responsa.quantities.units import unit_of_measure
-from responsa.taxonomy.figures import figures
-from responsa.taxonomy.grid import rows_of
-from responsa.taxonomy.kpi import Template, aligned_shares, lines_for, templates
-from responsa.taxonomy.numbers import check, shares_of_counts
+from responsa.taxonomy.numbers.check import check, shares_of_counts
+from responsa.taxonomy.numbers.figures import figures
+from responsa.taxonomy.numbers.grid import rows_of
+from responsa.taxonomy.numbers.kpi import Template, aligned_shares, lines_for, templates
 from responsa.taxonomy.values import Criterion, Figure, NumberCheck, Threshold
 
 _TARGET = 0.9

@@ -24,7 +24,7 @@ from responsa import questions, recipe, sample
 from responsa.answer.generators.base import Tools
 from responsa.answer.generators.sources import of_passages
 from responsa.answer.verified import Verified, VerifiedAnswer
-from responsa.answer.verified_check import MOST_NEW, Claim, Evidence, check, undecided, weigh
+from responsa.answer.verified.check import MOST_NEW, Claim, Evidence, check, undecided, weigh
 from responsa.corpus import library
 from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
@@ -191,7 +191,7 @@ def reworded(asked: Asked) -> str:
 
 
 def fit() -> dict[str, float]:
-    """The logistic function of `responsa.answer.verified_check`, fitted anew on what the rules leave of the even cases,
+    """The logistic function of `responsa.answer.verified.check`, fitted anew on what the rules leave of the even cases,
     and of their supported sentences given to the passages of other cases; no weight may go against its sense."""
     with opened() as (said, corpus):
         judge = Entailment.of_pairs(load_pairs("embedded:nli")).check()

@@ -6,8 +6,8 @@ import json
 
 from responsa.corpus.artefacts import Artefacts
 from responsa.models.chat.scripted import ScriptedChat
-from responsa.taxonomy.catalogue import Catalogue
-from responsa.taxonomy.report import Report
+from responsa.taxonomy.activities.catalogue import Catalogue
+from responsa.taxonomy.evidence.report import Report
 from responsa.testing import Asked
 from responsa.types import Passage
 

@@ -159,7 +159,7 @@ def test_a_scan_says_what_to_do(typed, tmp_path):
 
 def test_words_recognised_are_kept_apart_from_those_read(tmp_path, monkeypatch):
     from responsa.cli.assessing import _Session
-    from responsa.taxonomy import report as reports
+    from responsa.taxonomy.evidence import report as reports
     from responsa.taxonomy.values import Asking
 
     asked = []
@@ -322,10 +322,10 @@ def test_every_recipe_runs_on_real_reports(data, tmp_path):
     """All recipes of the thesis and ours, with the local server for those that need a language model."""
     from responsa.errors import MissingDependency
     from responsa.models.chat.load import load_chat
-    from responsa.taxonomy.assess import assess
-    from responsa.taxonomy.catalogue import shipped as acts
-    from responsa.taxonomy.recipes import shipped
-    from responsa.taxonomy.report import read_report
+    from responsa.taxonomy.activities.catalogue import shipped as acts
+    from responsa.taxonomy.assessment.assess import assess
+    from responsa.taxonomy.evidence.recipes import shipped
+    from responsa.taxonomy.evidence.report import read_report
     from responsa.taxonomy.values import Asking
 
     with ChatServer() as server:

@@ -14,7 +14,7 @@ import pytest
 from assessments import REPORT, assessment
 from responsa.cli.assessing_files import Files, _names
 from responsa.errors import InputError
-from responsa.taxonomy.batch import Row
+from responsa.taxonomy.assessment.batch import Row
 from test_render import Page
 
 docx = pytest.importorskip("docx")

@@ -509,6 +509,16 @@ def test_links_to_folders_are_skipped(folder, rules, tmp_path):
     )
 
 
+def test_links_to_files_outside_the_folder_are_skipped_and_those_within_are_read(folder, rules, tmp_path):
+    write_rulebook(tmp_path / "secret.md", OLD)
+    write_rulebook(rules / "a.md", OLD[:1])
+    (rules / "out.md").symlink_to(tmp_path / "secret.md")
+    (rules / "in.md").symlink_to(rules / "a.md")
+    report = add(folder, rules)
+    assert statuses(report).keys() == {"a.md", "in.md"}
+    assert report.skipped == (str(rules / "out.md"),)
+
+
 def test_paths_that_cannot_be_looked_at_are_refused_alone(folder, rules):
     write_rulebook(rules / "a.md", OLD)
     (rules / "loop.md").symlink_to(rules / "loop.md")

@@ -517,9 +517,9 @@ def test_a_very_long_cell_is_cut_to_what_the_format_takes():
 
 @pytest.mark.skipif(not (REPORTS / "BMW_SR_2022.pdf").exists(), reason="needs the reports of RESPONSA_DATA")
 def test_a_real_report(tmp_path):
-    from responsa.taxonomy.assess import assess
-    from responsa.taxonomy.catalogue import load
-    from responsa.taxonomy.report import read_report
+    from responsa.taxonomy.activities.catalogue import load
+    from responsa.taxonomy.assessment.assess import assess
+    from responsa.taxonomy.evidence.report import read_report
     from responsa.taxonomy.values import Asking
 
     path = REPORTS / "BMW_SR_2022.pdf"

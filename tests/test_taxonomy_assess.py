@@ -15,13 +15,13 @@ from assessing import CLASS_A, MET, MONITORED, ORDER, PAGES, PLAN, asked, model,
 from responsa.errors import InputError
 from responsa.models.chat.dryrun import DryRun
 from responsa.models.chat.fence import RULE
-from responsa.taxonomy import claims, logic, prepared, prompts, wire
-from responsa.taxonomy.assess import assess, roots_of
-from responsa.taxonomy.generations import REPLY
-from responsa.taxonomy.highlights import highlights
-from responsa.taxonomy.recipes import shipped
+from responsa.taxonomy.assessment import claims, logic, prepared, prompts, wire
+from responsa.taxonomy.assessment.assess import assess, roots_of
+from responsa.taxonomy.assessment.generations import REPLY
+from responsa.taxonomy.assessment.highlights import highlights
+from responsa.taxonomy.assessment.view import view
+from responsa.taxonomy.evidence.recipes import shipped
 from responsa.taxonomy.values import Asking, Assessment, Criterion, Evidence
-from responsa.taxonomy.view import view
 from responsa.testing.replies import sensible
 
 PLAIN = Asking(recipe="kw_qs", generations=1)
@@ -566,7 +566,7 @@ def test_every_recipe_of_the_thesis_has_its_name_here():
 
 @pytest.mark.slow
 def test_the_company_s_own_lines_are_evidence_with_their_place(real):
-    from responsa.taxonomy.catalogue import shipped as acts
+    from responsa.taxonomy.activities.catalogue import shipped as acts
 
     line = "line under A.1: Construction of new buildings CCM 7.1: 250 EUR million"
 
@@ -593,7 +593,7 @@ def test_the_company_s_own_lines_are_evidence_with_their_place(real):
 
 @pytest.fixture(scope="module")
 def real(data, tmp_path_factory):
-    from responsa.taxonomy.report import read_report
+    from responsa.taxonomy.evidence.report import read_report
 
     folder = tmp_path_factory.mktemp("reports")
     return lambda name: read_report(data / "reports" / name, folder)
@@ -627,8 +627,8 @@ def _stands(quote, report, page):
 
 @pytest.mark.slow
 def test_the_kpi_flag_catches_verdicts_turned_round_and_no_right_one(data, real):
-    from responsa.taxonomy import trust
-    from responsa.taxonomy.catalogue import shipped as acts
+    from responsa.taxonomy.activities.catalogue import shipped as acts
+    from responsa.taxonomy.assessment import trust
 
     rows = json.loads((data / "eu_taxonomy" / "alignment_dev.json").read_text())["rows"]
     caught, told = 0, 0

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import assessing
 from responsa.errors import InputError, StorageError
-from responsa.taxonomy.assess import assess
-from responsa.taxonomy.batch import Journal, key, rows
+from responsa.taxonomy.assessment.assess import assess
+from responsa.taxonomy.assessment.batch import Journal, key, rows
+from responsa.taxonomy.assessment.wire import plain
 from responsa.taxonomy.values import Asking
-from responsa.taxonomy.wire import plain
 
 PLAIN = Asking(recipe="kw_qs")
 

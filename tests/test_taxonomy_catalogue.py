@@ -10,8 +10,8 @@ from datetime import date
 import pytest
 
 from responsa.errors import InputError, NotFound, ReadError
-from responsa.taxonomy import acts, build, catalogue, compass
-from responsa.taxonomy.criteria import walk
+from responsa.taxonomy.activities import acts, build, catalogue, compass
+from responsa.taxonomy.activities.criteria import walk
 from responsa.text import normalise
 
 NAMES = ("compass_2022.json", "climate_delegated_act_32021r2139_2024-01-01.fmx4.xml",

@@ -9,12 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from responsa.taxonomy import catalogue
-from responsa.taxonomy.criteria import appendices, applies, criterion, described, leaves, on, sections, walk, words
-from responsa.taxonomy.criteria_logic import Term, condition, joined, term, terms
-from responsa.taxonomy.numbers_in_law import numbers
-from responsa.taxonomy.outline import Line, line, outline, places
-from responsa.taxonomy.thresholds import Lead, lead, thresholds
+from responsa.taxonomy.activities import catalogue
+from responsa.taxonomy.activities.criteria import (
+    appendices,
+    applies,
+    criterion,
+    described,
+    leaves,
+    on,
+    sections,
+    walk,
+    words,
+)
+from responsa.taxonomy.activities.criteria_logic import Term, condition, joined, term, terms
+from responsa.taxonomy.activities.numbers_in_law import numbers
+from responsa.taxonomy.activities.outline import Line, line, outline, places
+from responsa.taxonomy.activities.thresholds import Lead, lead, thresholds
 
 
 def tree(*texts, name="SC"):

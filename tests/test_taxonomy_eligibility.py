@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from responsa.corpus import readers
-from responsa.taxonomy import catalogue
-from responsa.taxonomy.eligibility import screen
-from responsa.taxonomy.phrases import PHRASES
+from responsa.taxonomy.activities import catalogue
+from responsa.taxonomy.activities.eligibility import screen
+from responsa.taxonomy.activities.phrases import PHRASES
 
 
 def ranked(*chunks, year=2023, limit=20):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from responsa.taxonomy import evaluation_answers as answers
-from responsa.taxonomy.evaluation_answers import (
+from responsa.taxonomy.evaluation import answers
+from responsa.taxonomy.evaluation.answers import (
     CHAINS,
     EQUATIONS,
     HOLES,
@@ -25,7 +25,7 @@ from responsa.taxonomy.evaluation_answers import (
     pearson,
     raters,
 )
-from responsa.taxonomy.evaluation_tables import published
+from responsa.taxonomy.evaluation.tables import published
 from responsa.taxonomy.values import Method
 
 EQUATION = {each.name: each for each in EQUATIONS}

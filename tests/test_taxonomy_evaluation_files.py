@@ -8,7 +8,7 @@ import io
 import pytest
 
 from responsa.errors import InputError
-from responsa.taxonomy.evaluation_files import COLUMNS, read_annotations, template
+from responsa.taxonomy.evaluation.files import COLUMNS, read_annotations, template
 
 HEAD = "row,method,generation,HE1,HE2,HE3,C21,C31,C32,logic_hole,conclusion"
 

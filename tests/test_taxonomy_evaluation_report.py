@@ -10,8 +10,8 @@ import pytest
 from pdffile import Sheet, pdf
 from responsa.errors import InputError
 from responsa.experiment.taxonomy_report import BARS, SWEEPS, Inputs, evaluate, markdown, write
-from responsa.taxonomy.evaluation_tables import NOT_RUN, published, sweep_sheet, udr_sheet
-from responsa.taxonomy.recipes import shipped
+from responsa.taxonomy.evaluation.tables import NOT_RUN, published, sweep_sheet, udr_sheet
+from responsa.taxonomy.evidence.recipes import shipped
 from test_referring_cli import run
 from test_taxonomy_evaluation_rows import FIGURES, ROWS, assessed, chunk
 from test_taxonomy_evaluation_runs import generation

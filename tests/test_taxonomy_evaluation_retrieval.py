@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from responsa.taxonomy.evaluation_retrieval import found_in, score, sweep, udr, udr_matrix
+from responsa.taxonomy.evaluation.retrieval import found_in, score, sweep, udr, udr_matrix
 from responsa.types import Ranking, Run
 
 GOLD = {"r1": [{"a"}, {"b"}], "r2": [{"c", "c2"}], "r3": []}

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from responsa.errors import InputError
-from responsa.taxonomy.evaluation_rows import (
+from responsa.taxonomy.assessment.view import failed, view
+from responsa.taxonomy.evaluation.rows import (
     Noted,
     beside,
     credit,
@@ -18,7 +19,6 @@ from responsa.taxonomy.evaluation_rows import (
     summarise,
 )
 from responsa.taxonomy.values import Activity, Asking, Assessment, Criterion, Evidence, Figure
-from responsa.taxonomy.view import failed, view
 
 ROWS = [
     {

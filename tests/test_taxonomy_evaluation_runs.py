@@ -10,11 +10,13 @@ import pytest
 
 from responsa.errors import InputError
 from responsa.models.chat.scripted import ScriptedChat
-from responsa.taxonomy import catalogue, recipes
-from responsa.taxonomy.evaluation_files import template
-from responsa.taxonomy.evaluation_retrieval import found_in, score, sweep
-from responsa.taxonomy.evaluation_rows import read_judged
-from responsa.taxonomy.evaluation_runs import (
+from responsa.taxonomy.activities import catalogue
+from responsa.taxonomy.assessment.trust import Likeness, bleu
+from responsa.taxonomy.evaluation.evidence import MarkedRow, Quote
+from responsa.taxonomy.evaluation.files import template
+from responsa.taxonomy.evaluation.retrieval import found_in, score, sweep
+from responsa.taxonomy.evaluation.rows import read_judged
+from responsa.taxonomy.evaluation.runs import (
     GOLD,
     NEEDS_CHAT,
     documents,
@@ -26,9 +28,8 @@ from responsa.taxonomy.evaluation_runs import (
     states_in,
     write_gold,
 )
-from responsa.taxonomy.evaluation_template import criteria_text, lines
-from responsa.taxonomy.evidence_eval import MarkedRow, Quote
-from responsa.taxonomy.trust import Likeness, bleu
+from responsa.taxonomy.evaluation.template import criteria_text, lines
+from responsa.taxonomy.evidence import recipes
 from responsa.taxonomy.values import Generation
 from test_taxonomy_evaluation_rows import ROWS, assessed
 from test_taxonomy_retrieve import PAGES, models, report_of  # noqa: F401  # fixtures

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from responsa.errors import InputError
-from responsa.taxonomy import catalogue
-from responsa.taxonomy.evidence_eval import (
+from responsa.taxonomy.activities import catalogue
+from responsa.taxonomy.evaluation.evidence import (
     LONG,
     MarkedRow,
     Quote,
@@ -20,8 +20,8 @@ from responsa.taxonomy.evidence_eval import (
     score_row,
     summary,
 )
-from responsa.taxonomy.report import read_report
-from responsa.taxonomy.retrieve import evidence
+from responsa.taxonomy.evidence.report import read_report
+from responsa.taxonomy.evidence.retrieve import evidence
 from responsa.taxonomy.values import Evidence
 
 

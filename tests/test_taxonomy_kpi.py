@@ -6,8 +6,8 @@ import pytest
 from tests.pdffile import Sheet, pdf
 
 from responsa.corpus.readers.pdf import laid_out, opened, pages_of, passages_of
-from responsa.taxonomy.grid import rows_of, rows_of_text, rows_of_words
-from responsa.taxonomy.kpi import aligned_shares, lines_for, templates
+from responsa.taxonomy.numbers.grid import rows_of, rows_of_text, rows_of_words
+from responsa.taxonomy.numbers.kpi import aligned_shares, lines_for, templates
 
 
 def fail(message):

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from responsa.corpus import readers
-from responsa.taxonomy.figures import figures, text_figures, unit_in
-from responsa.taxonomy.grid import rows_of
-from responsa.taxonomy.kpi import templates
-from responsa.taxonomy.numbers import check, disagreement, relevant, shares_of_counts
+from responsa.taxonomy.numbers.check import check, disagreement, relevant, shares_of_counts
+from responsa.taxonomy.numbers.figures import figures, text_figures, unit_in
+from responsa.taxonomy.numbers.grid import rows_of
+from responsa.taxonomy.numbers.kpi import templates
 from responsa.taxonomy.values import Activity, Criterion, Figure, Threshold
 from responsa.types import Box, Passage
 

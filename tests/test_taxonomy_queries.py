@@ -10,9 +10,9 @@ import pytest
 
 from responsa.errors import MissingDependency
 from responsa.models.chat.scripted import ScriptedChat
-from responsa.taxonomy import asking
-from responsa.taxonomy.asking import from_hypothesis, split_by_model, with_feedback
-from responsa.taxonomy.queries import (
+from responsa.taxonomy.evidence import asking
+from responsa.taxonomy.evidence.asking import from_hypothesis, split_by_model, with_feedback
+from responsa.taxonomy.evidence.queries import (
     WORDS,
     Question,
     Surroundings,

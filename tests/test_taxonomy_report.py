@@ -9,10 +9,10 @@ import pytest
 
 from pdffile import Sheet, pdf
 from responsa.errors import ReadError
-from responsa.taxonomy import report as reports
-from responsa.taxonomy import vectors
-from responsa.taxonomy.report import flat, read_report
-from responsa.taxonomy.vectors import ChunkVectors, chunk_vectors
+from responsa.taxonomy.evidence import report as reports
+from responsa.taxonomy.evidence import vectors
+from responsa.taxonomy.evidence.report import flat, read_report
+from responsa.taxonomy.evidence.vectors import ChunkVectors, chunk_vectors
 
 TABLE = (
     "<table><caption>KPI</caption><tr><th>Activity</th><th>CCM 7.7</th></tr>"

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from responsa.corpus.artefacts import Artefacts
 from responsa.errors import InputError, NotFound, RecipeError
 from responsa.models.chat.scripted import ScriptedChat
-from responsa.taxonomy import recipes, retrieve, vectors
-from responsa.taxonomy.lexical import lexical, merged, okapi
-from responsa.taxonomy.recipes import EvidenceRecipe, load, shipped
-from responsa.taxonomy.report import Report
-from responsa.taxonomy.retrieve import evidence, find
-from responsa.taxonomy.scoring import beside, code_pattern, index, scaled
+from responsa.taxonomy.evidence import recipes, retrieve, vectors
+from responsa.taxonomy.evidence.lexical import lexical, merged, okapi
+from responsa.taxonomy.evidence.recipes import EvidenceRecipe, load, shipped
+from responsa.taxonomy.evidence.report import Report
+from responsa.taxonomy.evidence.retrieve import evidence, find
+from responsa.taxonomy.evidence.scoring import beside, code_pattern, index, scaled
 from responsa.taxonomy.values import Activity, Criterion
 from responsa.types import Passage
 

@@ -12,8 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from responsa.evaluate.bertscore import Overlap
-from responsa.taxonomy import logic, prompts, trust
-from responsa.taxonomy.trust import LIMITS, Likeness, against_kpi, bleu, consistency, invented, likeness, nearness
+from responsa.taxonomy.assessment import logic, prompts, trust
+from responsa.taxonomy.assessment.trust import (
+    LIMITS,
+    Likeness,
+    against_kpi,
+    bleu,
+    consistency,
+    invented,
+    likeness,
+    nearness,
+)
 from responsa.taxonomy.values import Criterion, Figure, Generation, KpiShare, NumberCheck, Threshold
 
 WORDS = Likeness(

@@ -12,8 +12,8 @@ from responsa.answer import ANSWERERS
 from responsa.answer.generators.base import AnswerFailed, Tools
 from responsa.answer.generators.together import answers
 from responsa.answer.verified import NOT_ANSWERED, Verified, VerifiedAnswer
-from responsa.answer.verified_check import located
-from responsa.answer.verified_draft import foreign
+from responsa.answer.verified.check import located
+from responsa.answer.verified.draft import foreign
 from responsa.errors import ModelError, RecipeError
 from responsa.models.chat.scripted import ScriptedChat
 from responsa.types import Query, Ranking

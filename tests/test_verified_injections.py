@@ -9,7 +9,7 @@ import pytest
 
 from responsa.answer.generators.base import Tools
 from responsa.answer.verified import Verified, VerifiedAnswer
-from responsa.answer.verified_injected import addressed
+from responsa.answer.verified.injected import addressed
 from responsa.models.chat.load import load_chat
 from responsa.models.chat.scripted import ScriptedChat
 from responsa.models.embedded import shipped

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from responsa.models.chat import ChatModel
     from responsa.models.chat.dryrun import DryRun
-    from responsa.taxonomy.batch import Journal, Row
-    from responsa.taxonomy.catalogue import Catalogue, Found
-    from responsa.taxonomy.report import Report
-    from responsa.taxonomy.trust import Likeness
+    from responsa.taxonomy.activities.catalogue import Catalogue, Found
+    from responsa.taxonomy.assessment.batch import Journal, Row
+    from responsa.taxonomy.assessment.trust import Likeness
+    from responsa.taxonomy.evidence.report import Report
     from responsa.taxonomy.values import Asking, Assessment
 
 NONE = "none"
@@ -91,7 +91,7 @@ def assess(
     and the verdict is null. Several reports and activities make a table; with --out each is kept as soon as it is made,
     and the same command again goes on where it ended.
     """
-    from responsa.taxonomy.catalogue import load
+    from responsa.taxonomy.activities.catalogue import load
     from responsa.taxonomy.values import Asking
 
     asking = Asking(
@@ -117,7 +117,7 @@ def assess(
 def _check(recipe: str, out: Path | None, files: Files, reports: Sequence[Path]) -> None:
     """InputError and NotFound for what can be known before long work."""
     from responsa.storage import check_target
-    from responsa.taxonomy.recipes import load
+    from responsa.taxonomy.evidence.recipes import load
 
     load(recipe)
     if out:
@@ -127,7 +127,7 @@ def _check(recipe: str, out: Path | None, files: Files, reports: Sequence[Path])
 
 def _method(name: str) -> Any:  # noqa: ANN401  # one of the literals
     from responsa.errors import InputError, suggestion
-    from responsa.taxonomy.prompts import METHODS
+    from responsa.taxonomy.assessment.prompts import METHODS
 
     if name not in METHODS:
         raise InputError(f"--method: no method {name!r}{suggestion(name, METHODS)}")
@@ -161,7 +161,7 @@ def _named(asking: Asking, chat: ChatModel | None) -> Asking:
 
 
 def _journal(out: Path | None) -> Journal:
-    from responsa.taxonomy.batch import Journal
+    from responsa.taxonomy.assessment.batch import Journal
 
     channel = out is None or str(out) == "-" or (out.exists() and not out.is_file())
     journal = Journal(None if channel or out is None else out.with_name(out.name + JOURNAL))
@@ -196,9 +196,9 @@ class _Session:
 
     def make(self, report: str, activity: str) -> tuple[str, Callable[[], Assessment]]:
         """The key of a pair in the journal, and what makes its assessment."""
-        from responsa.taxonomy.batch import key
-        from responsa.taxonomy.prepared import Year, financial_year
-        from responsa.taxonomy.wire import plain
+        from responsa.taxonomy.assessment.batch import key
+        from responsa.taxonomy.assessment.prepared import Year, financial_year
+        from responsa.taxonomy.assessment.wire import plain
         from responsa.text import digest
 
         read = self._read(report)
@@ -210,7 +210,7 @@ class _Session:
 
     def _read(self, path: str) -> Report:
         from responsa.corpus.limits import Limits
-        from responsa.taxonomy.report import default_folder, read_report
+        from responsa.taxonomy.evidence.report import default_folder, read_report
 
         if path not in self._reports:
             limits = Limits(ocr=self.ocr) if self.ocr else None
@@ -222,8 +222,8 @@ class _Session:
         return self._reports[path]
 
     def _assess(self, report: Report, found: Found, year: int, said: str) -> Assessment:
-        from responsa.taxonomy.assess import assess as made
-        from responsa.taxonomy.trust import likeness
+        from responsa.taxonomy.assessment.assess import assess as made
+        from responsa.taxonomy.assessment.trust import likeness
 
         if self.chat and self._like is None:
             self._like = likeness(self.asking.bertscore)
@@ -236,7 +236,7 @@ class _Session:
 
 def _all(session: _Session, pairs: Sequence[tuple[str, str]], journal: Journal) -> list[Row]:
     """The rows in order. A single pair that cannot be assessed at all is an error, as everywhere."""
-    from responsa.taxonomy.batch import rows
+    from responsa.taxonomy.assessment.batch import rows
 
     with progress("Assessing") as bar:
         if len(pairs) == 1:
@@ -253,7 +253,7 @@ def _all(session: _Session, pairs: Sequence[tuple[str, str]], journal: Journal) 
 
 
 def _one(pair: tuple[str, str], name: str, build: Callable[[], Assessment], journal: Journal) -> Row:
-    from responsa.taxonomy.batch import Row
+    from responsa.taxonomy.assessment.batch import Row
 
     known = journal.get(name)
     made = known or build()
@@ -265,7 +265,7 @@ def _one(pair: tuple[str, str], name: str, build: Callable[[], Assessment], jour
 def _tell(made: Sequence[Row], *, single: bool, as_json: bool, out: Path | None) -> None:
     from responsa.cli.assessing_output import print_assessment, print_rows
     from responsa.storage import write_json
-    from responsa.taxonomy.view import failed, view
+    from responsa.taxonomy.assessment.view import failed, view
 
     if as_json or out:
         items = [

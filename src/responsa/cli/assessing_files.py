@@ -15,7 +15,7 @@ from responsa.cli.output import note, plural, progress
 if TYPE_CHECKING:
     from responsa.render.assessment_marks import Sheets
     from responsa.render.assessment_words import Failed
-    from responsa.taxonomy.batch import Row
+    from responsa.taxonomy.assessment.batch import Row
     from responsa.taxonomy.values import Assessment
 
 HtmlOption = Annotated[

@@ -12,7 +12,7 @@ from responsa.text import tidy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from responsa.taxonomy.batch import Row
+    from responsa.taxonomy.assessment.batch import Row
     from responsa.taxonomy.values import Assessment, CriterionAssessment, KpiLine
 
 _WIDTH = 100

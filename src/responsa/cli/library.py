@@ -127,6 +127,8 @@ def _why_skipped(path: Path) -> str:
 
     if path.is_dir():
         return "a link to a folder; name the folder itself" if path.is_symlink() else "a library, not read as a source"
+    if path.is_symlink():
+        return "a link to a file outside the folder given; name the file itself"
     return f"{unknown(path)}; read are: {', '.join(sorted(SUFFIXES))}"
 
 

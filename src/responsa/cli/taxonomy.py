@@ -14,8 +14,8 @@ from responsa.cli.taxonomy_evaluating import evaluate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from responsa.taxonomy.catalogue import Catalogue, Found
-    from responsa.taxonomy.eligibility import Candidate
+    from responsa.taxonomy.activities.catalogue import Catalogue, Found
+    from responsa.taxonomy.activities.eligibility import Candidate
     from responsa.taxonomy.values import Criterion, Objective, Threshold
 
 taxonomy = typer.Typer(no_args_is_help=True, help="The EU Taxonomy: activities, criteria, and what a report is about.")
@@ -42,7 +42,7 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """List the activities that have criteria for a financial year."""
-    from responsa.taxonomy.catalogue import load
+    from responsa.taxonomy.activities.catalogue import load
 
     held = load(catalogue)
     found = held.activities(year, _objective(objective), sector)
@@ -61,7 +61,7 @@ def list_(
 
 def _objective(code: str) -> Objective | None:
     from responsa.errors import InputError, suggestion
-    from responsa.taxonomy.acts import OBJECTIVES
+    from responsa.taxonomy.activities.acts import OBJECTIVES
 
     codes = [each for each, _, _ in OBJECTIVES]
     if code and code.upper() not in codes:
@@ -90,8 +90,8 @@ def show(
 
     Which wording applies follows from the financial year; where that of another date has to serve, a note says so.
     """
-    from responsa.taxonomy.catalogue import load
-    from responsa.taxonomy.records import activity_record
+    from responsa.taxonomy.activities.catalogue import load
+    from responsa.taxonomy.activities.records import activity_record
 
     held = load(catalogue)
     found = held.all(activity, year) if every else (held.find(activity, year),)
@@ -109,8 +109,8 @@ def show(
 
 def _appendices(found: Found, held: Catalogue, *, plain: bool) -> dict[str, Any]:
     """The generic criteria that the criteria name, by letter."""
-    from responsa.taxonomy.criteria import appendices
-    from responsa.taxonomy.records import criterion_record
+    from responsa.taxonomy.activities.criteria import appendices
+    from responsa.taxonomy.activities.records import criterion_record
 
     one = found.activity
     letters = dict.fromkeys(letter for root in one.dnsh.values() for letter in appendices(root))
@@ -119,7 +119,7 @@ def _appendices(found: Found, held: Catalogue, *, plain: bool) -> dict[str, Any]
 
 
 def _print(found: Found, held: Catalogue, year: int | None) -> None:
-    from responsa.taxonomy.acts import OBJECTIVES
+    from responsa.taxonomy.activities.acts import OBJECTIVES
 
     one = found.activity
     say(f"{one.id} {one.name}{f' ({one.kind})' if one.kind else ''}")
@@ -189,8 +189,8 @@ def screen(
     """
     from responsa.corpus.readers.notices import notices
     from responsa.corpus.sandbox import Sandbox
-    from responsa.taxonomy.catalogue import load
-    from responsa.taxonomy.eligibility import screen as rank
+    from responsa.taxonomy.activities.catalogue import load
+    from responsa.taxonomy.activities.eligibility import screen as rank
 
     held = load(catalogue)
     with Sandbox() as sandbox:
@@ -246,8 +246,8 @@ def build(
     An act is valid from the date in its file. A Compass export is of the year in its name: compass_2022.json.
     """
     from responsa.storage import check_target
-    from responsa.taxonomy.build import build as made
-    from responsa.taxonomy.build import write
+    from responsa.taxonomy.activities.build import build as made
+    from responsa.taxonomy.activities.build import write
 
     check_target(out, files)
     content = made(files, lambda name, count: note(f"{name}: {count} activities"))

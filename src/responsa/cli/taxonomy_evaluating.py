@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from responsa.models.chat import ChatModel
-    from responsa.taxonomy.evidence_eval import MarkedRow
-    from responsa.taxonomy.report import Report
+    from responsa.taxonomy.evaluation.evidence import MarkedRow
+    from responsa.taxonomy.evidence.report import Report
 
 evaluate = typer.Typer(no_args_is_help=True, help="Evaluate evidence and assessments against people's judgements.")
 
@@ -47,9 +47,9 @@ def runs(
     not run.
     """
     from responsa.errors import InputError
-    from responsa.taxonomy import recipes
-    from responsa.taxonomy.evaluation_runs import make_runs
-    from responsa.taxonomy.evidence_eval import read_rows
+    from responsa.taxonomy.evaluation.evidence import read_rows
+    from responsa.taxonomy.evaluation.runs import make_runs
+    from responsa.taxonomy.evidence import recipes
 
     marked = read_rows(rows)
     names = list(dict.fromkeys(recipe or recipes.shipped()))
@@ -84,7 +84,7 @@ def _chat(model: str) -> ChatModel | None:
 
 def _reports(rows: Sequence[MarkedRow], folder: Path) -> dict[str, Report]:
     from responsa.errors import InputError
-    from responsa.taxonomy.report import read_report
+    from responsa.taxonomy.evidence.report import read_report
 
     names = list(dict.fromkeys(row.report for row in rows))
     if outside := [name for name in names if Path(name).name != name]:
@@ -106,10 +106,10 @@ def template(
     """Write a CSV form with a line for each generation: its texts and BLEU, and empty columns for HE1 to HE3, C21 to
     C32 and the logic hole."""
     from responsa.storage import check_target, write_text
-    from responsa.taxonomy.evaluation_files import template as form
-    from responsa.taxonomy.evaluation_rows import read_assessments, read_judged
-    from responsa.taxonomy.evaluation_template import lines
-    from responsa.taxonomy.trust import likeness
+    from responsa.taxonomy.assessment.trust import likeness
+    from responsa.taxonomy.evaluation.files import template as form
+    from responsa.taxonomy.evaluation.rows import read_assessments, read_judged
+    from responsa.taxonomy.evaluation.template import lines
 
     check_target(out, [*assessments, *([rows] if rows else [])])
     like = likeness(bertscore) if bertscore else None

@@ -28,8 +28,8 @@ class Found:
 def expand(sources: Sequence[Path], library: Path | None = None) -> Found:
     """The files below the given paths: folders are walked in name order, hidden entries left out.
 
-    So are the folder of the ``library`` that is added to, other libraries and links to folders. A path that
-    cannot be looked at counts as a file: it is refused when it is read.
+    So are the folder of the ``library`` that is added to, other libraries, links to folders, and links to files that do
+    not lie below the folder given. A path that cannot be looked at counts as a file: it is refused when it is read.
     """
     if not sources:
         raise InputError("nothing to add: name at least one file or folder")
@@ -77,7 +77,7 @@ def _below(top: Path, library: Path | None) -> Iterator[_Entry]:
                 yield _Entry(here / folder, "skipped")
         for file in files:
             if not file.startswith((".", "~$")):  # Word keeps "~$name.docx" beside an open file
-                yield _Entry(here / file, "file")
+                yield _Entry(here / file, "skipped" if _leads_out(here / file, top) else "file")
     for error in errors:
         reason = f"the folder cannot be read: {error.strerror}; check its permissions"
         yield _Entry(Path(error.filename), "refused", reason)
@@ -87,6 +87,14 @@ def _is_link(folder: Path) -> bool:
     try:
         return folder.is_symlink()
     except OSError:  # it cannot be walked either, which is reported then
+        return False
+
+
+def _leads_out(file: Path, top: Path) -> bool:
+    """Whether a file is a link to one that does not lie below the folder given."""
+    try:
+        return file.is_symlink() and not file.resolve().is_relative_to(top.resolve())
+    except (OSError, RuntimeError):  # RuntimeError: links in a circle; reading tells what is wrong
         return False
 
 

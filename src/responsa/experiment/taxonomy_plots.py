@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from responsa.experiment.plots import as_svg, drawing
-from responsa.taxonomy.evaluation_retrieval import Cut, Scores
-from responsa.taxonomy.evaluation_tables import NOT_RUN, published
+from responsa.taxonomy.evaluation.retrieval import Cut, Scores
+from responsa.taxonomy.evaluation.tables import NOT_RUN, published
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,14 +16,13 @@ from typing import Any
 from responsa.errors import InputError
 from responsa.experiment import taxonomy_plots as plots
 from responsa.storage import write_json, write_text
-from responsa.taxonomy import evaluation_answers as answers
-from responsa.taxonomy import recipes
-from responsa.taxonomy.evaluation_answers import Annotated
-from responsa.taxonomy.evaluation_files import read_annotations
-from responsa.taxonomy.evaluation_retrieval import Cut, Gold, found_in, score, sweep, udr_matrix
-from responsa.taxonomy.evaluation_rows import assessment_files, beside, read_assessments, read_judged, summarise
-from responsa.taxonomy.evaluation_runs import STATES, State, read_evidence_gold, read_runs, run_files, states_in
-from responsa.taxonomy.evaluation_tables import (
+from responsa.taxonomy.evaluation import answers
+from responsa.taxonomy.evaluation.answers import Annotated
+from responsa.taxonomy.evaluation.files import read_annotations
+from responsa.taxonomy.evaluation.retrieval import Cut, Gold, found_in, score, sweep, udr_matrix
+from responsa.taxonomy.evaluation.rows import assessment_files, beside, read_assessments, read_judged, summarise
+from responsa.taxonomy.evaluation.runs import STATES, State, read_evidence_gold, read_runs, run_files, states_in
+from responsa.taxonomy.evaluation.tables import (
     NOT_RUN,
     Cell,
     Sheet,
@@ -36,6 +35,7 @@ from responsa.taxonomy.evaluation_tables import (
     udr_share_sheet,
     udr_sheet,
 )
+from responsa.taxonomy.evidence import recipes
 from responsa.types import Run
 
 BARS: Mapping[str, tuple[str, tuple[str, ...]]] = {

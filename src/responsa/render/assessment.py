@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
 def page(assessment: Assessment, sheets: Sheets | None = None) -> str:
     """The page. ``sheets`` are the pages of the report that are shown, as `assessment_marks.draw` makes them."""
-    from responsa.taxonomy.build import ATTRIBUTION
+    from responsa.taxonomy.activities.build import ATTRIBUTION
 
     drawn = sheets or Sheets()
     found = marks(assessment)
@@ -62,8 +62,8 @@ def page(assessment: Assessment, sheets: Sheets | None = None) -> str:
 
 def index(entries: Sequence[Entry], failed: Sequence[Failed] = ()) -> str:
     """A page that lists several assessments and links to theirs, which lie beside it."""
-    from responsa.taxonomy.build import ATTRIBUTION
-    from responsa.taxonomy.catalogue import order
+    from responsa.taxonomy.activities.build import ATTRIBUTION
+    from responsa.taxonomy.activities.catalogue import order
 
     activities = {each.assessment.activity.id: each.assessment.activity.name for each in entries}
     reports = {(each.assessment.digest, each.assessment.year): each.assessment for each in entries}

@@ -252,7 +252,7 @@ class _Writer(Pieces):
             self.rows(head, rows, (1.2, 3.4, 3.8, 9.0))
 
     def _made(self) -> None:
-        from responsa.taxonomy.build import ATTRIBUTION
+        from responsa.taxonomy.activities.build import ATTRIBUTION
 
         self.heading(f"{6 if self.it.trust else 5}. How it was made", 1)
         rows = [

@@ -25,7 +25,7 @@ def workbook(assessments: Sequence[Assessment], failed: Sequence[Failed] = ()) -
     """The workbook as the bytes of an .xlsx file: text is text, whatever it begins with."""
     from openpyxl import Workbook
 
-    from responsa.taxonomy.build import ATTRIBUTION
+    from responsa.taxonomy.activities.build import ATTRIBUTION
 
     book = Workbook()
     book.remove(book.active)
@@ -146,7 +146,7 @@ def _matrix(book: Workbook, assessments: Sequence[Assessment], failed: Sequence[
     """A row for each report, a column for each activity: verdict, aligned share of turnover, number of flags."""
     from openpyxl.styles import PatternFill
 
-    from responsa.taxonomy.catalogue import order
+    from responsa.taxonomy.activities.catalogue import order
 
     columns = sorted({each.activity.id for each in assessments} | {each.activity for each in failed}, key=order)
     made = {(each.digest, each.year, each.activity.id): each for each in assessments}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from responsa.taxonomy.acts import OBJECTIVES
+from responsa.taxonomy.activities.acts import OBJECTIVES
 from responsa.taxonomy.values import (
     Assessment,
     Claim,

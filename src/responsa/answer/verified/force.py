@@ -1,0 +1,181 @@
+"""Guards on what a rule does: duty, leave, ban, negation."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from responsa.answer.verified import words as lex
+from responsa.answer.verified.units import Cited, Unit
+from responsa.text import normalise
+
+_ALLOWED: dict[str, tuple[str, ...]] = {
+    "must": ("must",),
+    "may": ("may",),
+    "must not": ("must not",),
+    "need not": ("need not",),
+    "should": ("should",),
+}
+
+
+def modality(text: str, cited: Cited) -> str:
+    """A duty made a leave, a leave made a duty, a ban lifted."""
+    for modal in lex.modals(text):
+        start, end = lex.clause_at(text, modal.start)
+        near = cited.near(text[start:end] if len(lex.content(text[start:end])) > 2 else text, 0.1)
+        held = [(other, unit) for unit in near for other in lex.modals(normalise(unit.text))]
+        same = _nearest_object(
+            text, modal, [(other, unit) for other, unit in held if other.verb == modal.verb and modal.verb]
+        )
+        if not held:
+            continue
+        if not any(_fits(modal, other, text, unit.text) for other, unit in same or held):
+            other = (same or held)[0][0]
+            return f"{modal.force!r} where the text cited says {other.force!r}"
+    return ""
+
+
+def _nearest_object(text: str, modal: lex.Modal, held: list[tuple[lex.Modal, Unit]]) -> list[tuple[lex.Modal, Unit]]:
+    """Those whose next words are most like the next words of the modal phrase."""
+    mine = set(lex.content(text[modal.end :])[:4])
+    shares = [len(mine & set(lex.content(normalise(unit.text)[other.end :])[:4])) for other, unit in held]
+    return [each for each, share in zip(held, shares, strict=True) if share == max(shares)]
+
+
+def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
+    """Whether a modal phrase may stand for another; what limits or negates may turn one into the other."""
+    if other.force in _ALLOWED[modal.force]:
+        return True
+    limited = lex.LIMIT.search(source) or lex.LIMIT.search(text) or other.only
+    if {modal.force, other.force} == {"must not", "may"}:
+        if re.search(r"\b(?:no|not) more than|at most|more than|exceed", text + " " + source):
+            return True  # "no more than 5 % may be": whether the bound is the same is for another guard
+        if modal.only or other.only:
+            return True
+        marked = re.search(r"\b(?:only|if|where|when|unless|except|with|without|once|until)\b", text, re.IGNORECASE)
+        return bool(limited and marked and re.search(r"\b(?:unless|except|without|other than|after)\b", source + text))
+    if {modal.force, other.force} == {"must", "must not"}:
+        if modal.force == "must not" and set(_negations(source)) & set(lex.content(text)):
+            return True  # "by those who did not": "those who did must not"
+        turned = len(lex.NEGATION.findall(text)) != len(lex.NEGATION.findall(source)) and limited
+        inner = modal.verb != other.verb and (lex.NEGATION.search(text) or lex.NEGATION.search(source))
+        return bool(turned or inner)
+    if {modal.force, other.force} == {"must", "may"}:
+        return bool(modal.only or other.only) and modal.verb != other.verb
+    if modal.force == "need not":
+        return bool(re.search(r"\b(?:exempt|not apply|only|instead|without)\b", source))
+    if other.force == "need not" and modal.force == "may":
+        return "not" in text.split() and modal.verb != other.verb
+    return False
+
+
+def negation(text: str, cited: Cited) -> str:
+    """A "not" dropped or added where no other word makes up for it."""
+    near = cited.near(text)
+    whole = bool(near) and lex.share(lex.content(text), near[0].meanings) >= 1
+    negated = {word for unit in (near if whole else cited.units) for word in _negations(normalise(unit.text))}
+    told = [_negated(text, unit, negated) for unit in cited.near(text, 0.1)]
+    return told[0] if told and all(told) else ""
+
+
+def _negated(text: str, unit: Unit, negated: set[str]) -> str:
+    limits = [{word.lower() for word in lex.LIMIT.findall(each)} for each in (text, unit.text)]
+    if limits[0] - limits[1] or (limits[1] - limits[0] and _DENIED.search(text)):
+        return ""
+    if re.search(r"\b(?:need|require|necessary)", text) and re.search(r"\b(?:unless|only|without|until)\b", unit.text):
+        return ""
+    mine, theirs = _negations(text), _negations(normalise(unit.text))
+    turned = mine and any(
+        one.force != other.force and {one.force, other.force} <= {"must not", "may", "need not"}
+        for one in lex.modals(text)
+        for other in lex.modals(unit.text)
+    )
+    if not mine and _MOST.search(text):
+        return ""
+    if len(mine) == len(theirs) or turned:
+        return ""
+    beside = {word for match in lex.NEGATION.finditer(text) for word in lex.content(text[match.end() :])[:3]}
+    missing = [word for word in theirs if word in set(lex.content(text)) and word not in mine and word not in beside]
+    added = [word for word in mine if word in unit.meanings and word not in negated]
+    if len(mine) < len(theirs) and missing:
+        return f"the text cited negates {missing[0]!r}"
+    if len(mine) > len(theirs) and added:
+        return f"the text cited does not negate {added[0]!r}"
+    return ""
+
+
+_DENIED = re.compile(r"\b(?:must|shall|may|can|is|are|does|do|need) not|cannot|\bno(?:body|ne)?\b", re.IGNORECASE)
+_MOST = re.compile(r"\b(?:at most|no more than|not more than|up to|maximum|until)\b", re.IGNORECASE)
+
+
+def opposite(text: str, cited: Cited) -> str:
+    """ "announced" where the text cited says "unannounced", or the reverse."""
+    mine, theirs = set(lex.tokens(text)), set(lex.tokens(cited.text))
+    if lex.NEGATION.search(text) or lex.NEGATION.search(cited.text):
+        return ""
+    for word in sorted(mine - theirs):
+        for prefix in ("un", "in", "non", "dis", "ir", "im"):
+            other = word[len(prefix) :] if word.startswith(prefix) else prefix + word
+            if len(min(word, other, key=len)) > 4 and other in theirs and lex.meaning(word) not in cited.meanings:
+                return f"{word!r} where the text cited says {other!r}"
+    return ""
+
+
+# Words that make a rule its contrary; compared by their stems, in the unit that a sentence is nearest to.
+_CONTRARY = """
+include exclude
+included excluded
+inclusion exclusion
+valid void
+valid invalid
+accept reject
+accept refuse
+grant refuse
+increase decrease
+rise fall
+internal external
+retail professional
+home host
+buy sell
+buyer seller
+borrower lender
+gross net
+direct indirect
+public private
+open close
+short long
+natural legal
+upper lower
+higher lower
+maximum minimum
+advance afterwards
+advance arrears
+asset liability
+assets liabilities
+first last
+"""
+
+
+def contrary(text: str, cited: Cited) -> str:
+    """ "included" where the rule says "excluded"."""
+    mine = set(lex.tokens(text))
+    for unit in cited.near(text, 0.1):
+        theirs = set(lex.tokens(unit.text))
+        if len(lex.NEGATION.findall(text)) != len(lex.NEGATION.findall(unit.text)):
+            continue
+        for row in _CONTRARY.split("\n"):
+            for one, other in itertools.permutations(row.split(), 2):
+                if one in mine and other in theirs and one not in theirs and other not in mine:
+                    return f"{one!r} where the text cited says {other!r}"
+    return ""
+
+
+def _negations(text: str) -> list[str]:
+    """The first word that carries meaning after each negation, "not more than" and the like left out."""
+    found = []
+    for match in lex.NEGATION.finditer(text):
+        after = text[match.end() :]
+        if re.match(r"\s(?:only\b|(?:less|more|later|fewer|longer|lower|higher|frequently) than\b)", after):
+            continue
+        found.append(next(iter(lex.content(after[:120])), ""))
+    return found

@@ -1,0 +1,248 @@
+"""Guards on who is meant, and on what is named and quoted."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from responsa.answer.verified import words as lex
+from responsa.answer.verified.figures import figures_of
+from responsa.answer.verified.units import Cited, Unit
+from responsa.corpus.references import parse
+from responsa.text import normalise
+
+GENERIC = frozenset(["firm", "bank", "institution", "entity", "company", "undertaking"])
+
+
+def addressee(text: str, cited: Cited) -> str:
+    """Somebody made to act, or to be acted upon, whom the text does not name there."""
+    known = {word[:5] for word in lex.tokens(cited.text + cited.around)}
+    strangers = [
+        word
+        for word in lex.content(text)
+        if word in lex.actors() and word not in cited.meanings and word[:5] not in known
+    ]
+    if strangers and not (set(strangers) <= GENERIC and _nobody(cited)):
+        return f"{strangers[0]!r} is not named in the text cited"
+    for modal in lex.modals(text):
+        who = agent(text, modal)
+        theirs = [(source, other) for source, other in _same(text, modal, cited, 0.1)]
+        if modal.passive:
+            mine = subject(text, modal)
+            others = [
+                named
+                for source, other in theirs
+                if other.passive and (named := _listed(source, subject(source, other)))
+            ]
+            full = {word for source, other in theirs for word in lex.content(source[: other.start])}
+            if mine and others and set(mine) - full and all(set(each) - set(lex.content(text)) for each in others):
+                return f"the text cited says this of {' '.join(others[0])!r}, not of {' '.join(mine)!r}"
+        if not who:
+            continue
+        if not modal.passive and any(_swapped(text, modal, source, other) for source, other in theirs):
+            return f"in the text cited {' '.join(who)!r} is acted upon"
+        told = [doer for source, other in theirs if (doer := _listed(source, agent(source, other)))]
+        said = set(lex.content(text))
+        if told and all((_differ(who, doer) and set(doer) - said) or not set(who) & set(doer) for doer in told):
+            return f"in the text cited {' '.join(told[0])!r} acts, not {' '.join(who)!r}"
+        if any(_acted_upon(who, modal, source, other) for source, other in theirs):
+            return f"in the text cited {' '.join(who)!r} is acted upon"
+        new = [word for word in who if word not in cited.meanings and word not in GENERIC]
+        if told and new:
+            return f"{new[0]!r} is not named in the text cited"
+    return ""
+
+
+def _listed(source: str, doer: tuple[str, ...]) -> tuple[str, ...]:
+    """With what an item names: "the following persons may: (a) notaries"."""
+    return doer + lex.content(source.split(":", 1)[1])[:4] if doer and ":" in source else doer
+
+
+def _swapped(text: str, modal: lex.Modal, source: str, other: lex.Modal) -> bool:
+    """Whether whoever acts differs by a word from whoever acts there, and that word is of what is acted upon there."""
+    if other.passive:
+        return False
+    who, doer = set(subject(text, modal)), set(subject(source, other))
+    extra = who - set(lex.content(source[: other.start]))
+    return bool(extra and doer - who and extra & set(lex.content(source[other.end :])))
+
+
+def _nobody(cited: Cited) -> bool:
+    """Whether the text says nowhere who acts."""
+    return not any(
+        agent(normalise(unit.text), modal) for unit in cited.units for modal in lex.modals(normalise(unit.text))
+    )
+
+
+def _same(text: str, modal: lex.Modal, cited: Cited, slack: float) -> Iterator[tuple[str, lex.Modal]]:
+    """The modal phrases of the nearest units that govern the same verb."""
+    for unit in cited.near(text, slack):
+        source = normalise(unit.text)
+        for other in lex.modals(source):
+            if other.verb == modal.verb:
+                yield source, other
+
+
+def _differ(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether two descriptions each have a word that the other lacks."""
+    return bool(set(one) - set(other)) and bool(set(other) - set(one))
+
+
+def _acted_upon(who: Sequence[str], modal: lex.Modal, source: str, other: lex.Modal) -> bool:
+    if modal.passive or ":" in source or agent(source, other):
+        return False
+    doer = set(who) if other.passive else set(who) & lex.actors()
+    return bool(doer & set(lex.content(source[other.end :])) and not doer & set(lex.content(source[: other.start])))
+
+
+def crossed(text: str, cited: Cited) -> str:
+    """What the text says of one, said of another whom it names elsewhere."""
+    for modal in lex.modals(text):
+        who = () if modal.passive else agent(text, modal)
+        _, end = lex.clause_at(text, modal.start)
+        what = tuple(word for word in lex.content(text[modal.end : end]) if word not in who)
+        if not who or len(set(what)) < 2:
+            continue
+        held = [(lex.share(what, unit.meanings), unit) for unit in cited.units]
+        best, holder = max(held, key=lambda item: item[0], default=(0.0, None))
+        if holder is None:
+            return ""
+        with_who = max((share for share, unit in held if set(who) & unit.meanings), default=0.0)
+        source = normalise(holder.text)
+        others = [doer for other in lex.modals(source) if (doer := agent(source, other))]
+        if best > with_who + 0.3 and others and not any(set(who) & set(doer) for doer in others):
+            return f"the text cited says this of {' '.join(others[0])!r}, not of {' '.join(who)!r}"
+    return ""
+
+
+_COORDINATED = re.compile(r"\b(?:and|or|but|while|whereas)\b|[;:]")
+_BACK = re.compile(
+    r"\W*(?:it|they|he|she|this|these|such|the|where|in (?:this|that|such)|those|its|their|doing)\b", re.I
+)
+
+
+def mixed(text: str, cited: Cited) -> str:
+    """One statement put together from two rules that stand side by side."""
+    if len(cited.units) < 2:
+        return ""
+    held = [unit.meanings | lex.labels(unit.text) | _named(unit.text) for unit in cited.units]
+    for piece in _COORDINATED.split(text):
+        words = (set(lex.content(piece)) | lex.labels(piece) | _named(piece)) - lex.actors()
+        owners: dict[int, set[str]] = {}
+        for word in words:
+            of = [place for place, own in enumerate(held) if word in own]
+            if len(of) == 1:
+                owners.setdefault(of[0], set()).add(word)
+        for one, two in itertools.combinations(sorted(owners), 2):
+            if _side_by_side(cited.units[one], cited.units[two]):
+                first, second = min(owners[one]), min(owners[two])
+                return f"{first!r} and {second!r} belong to different rules of the text cited"
+    return ""
+
+
+def _named(text: str) -> set[str]:
+    """The figures of a text."""
+    return {figure for _, figure in figures_of(text)}
+
+
+def _side_by_side(one: Unit, two: Unit) -> bool:
+    """Whether two sentences are of one pattern, neither going on from the other."""
+    if _BACK.match(two.text) or (_BACK.match(one.text) and one.passage_id == two.passage_id):
+        return False
+    if re.search(r"\b(?:them|these)\b|\b(?:it|this)\W*\Z", two.text):
+        return False
+    first, second = lex.content(one.text), lex.content(two.text)
+    if set(second[:2]) <= set(first[-4:]) or set(first[:2]) <= set(second[-4:]):
+        return False
+    return (
+        len(one.meanings & two.meanings) >= 2
+        and bool(one.meanings - two.meanings)
+        and bool(two.meanings - one.meanings)
+    )
+
+
+def roles(text: str, cited: Cited) -> str:
+    """Two whom a verb is about, changed about: "give the bank the right to audit the provider"."""
+    for modal in lex.modals(text):
+        mine = [word for word in lex.content(text[modal.end :]) if word in lex.actors()]
+        if len(mine) != 2 or len(set(mine)) != 2:
+            continue
+        for source, other in _same(text, modal, cited, 0.05):
+            theirs = [word for word in lex.content(source[other.end :]) if word in lex.actors()]
+            if other.passive == modal.passive and theirs == mine[::-1]:
+                return f"{mine[0]!r} and {mine[1]!r} stand the other way round in the text cited"
+    return ""
+
+
+_PRONOUN = re.compile(r"\b(?:it|they|he|she|this|these|that|such)\s*\Z", re.IGNORECASE)
+_HEAD = re.compile(
+    r"\b(?:that|which|who|whose|with|of|from|for|in|to|under|below|above|intending|wishing|holding)\b|\b\w+ed(?=\s(?:in|by|under|to|for|on|before|after|with|at)\b)"
+)
+
+
+def agent(text: str, modal: lex.Modal) -> tuple[str, ...]:
+    """The meanings of the words for who does what a modal verb says; none where that is not plain."""
+    if not modal.passive:
+        return subject(text, modal)
+    found = re.search(
+        r"\bby (?:an? |the |its |their |each |any )?([a-z][a-z' -]{2,60})", text[modal.end :], re.IGNORECASE
+    )
+    return lex.content(_HEAD.split(found[1], maxsplit=1)[0])[:3] if found else ()
+
+
+def subject(text: str, modal: lex.Modal) -> tuple[str, ...]:
+    """The meanings of the words before a modal verb, up to what describes them further."""
+    start, _ = lex.clause_at(text, modal.start)
+    before = text[start : modal.start]
+    earlier = [other for other in lex.modals(text) if other.start < modal.start]
+    if earlier and re.search(r"\b(?:and|or)(?:,[^,]*,)?\s*\Z", before):
+        return subject(text, earlier[-1])
+    if not re.search(r"\w+ and \w+\s*\Z", before):
+        before = re.split(r"\b(?:and|or|but)\b", before)[-1]
+    if _PRONOUN.search(before) or not before.strip():
+        return ()
+    return lex.content(_HEAD.split(before, maxsplit=1)[0])[-3:]
+
+
+def provisions(text: str, cited: Cited) -> str:
+    """A provision that neither stands in the cited text nor is the passage itself."""
+    source = cited.text + "\n" + cited.around
+    known = {reference.provision for reference in parse(source)} if any(map(str.isdigit, text)) else set()
+    plain = re.sub(r"\W+", "", source.lower())
+    for reference in parse(text):
+        words = re.sub(r"\W+", "", text[reference.start : reference.end].lower())
+        labels = re.findall(r"\d+[a-z]?|\b[ivxlc]+\b", text[reference.start : reference.end].lower())
+        if reference.relative or reference.provision in known or words in plain or not labels:
+            continue
+        if not all(re.search(rf"(?<![\w]){re.escape(label)}(?!\w)", source.lower()) for label in labels):
+            return f"{text[reference.start : reference.end]!r} is not named in the text cited"
+    return ""
+
+
+_LINK = re.compile(r"https?:/*\S+|www\.\S+|\S+@\S+\.\w+|\]\(", re.IGNORECASE)
+
+
+def links(text: str, cited: Cited) -> str:
+    """An address that does not stand in the cited text."""
+    for match in _LINK.finditer(text):
+        if match[0].rstrip(".,;)") not in cited.text:
+            return f"{match[0]!r} does not stand in the text cited"
+    return ""
+
+
+_QUOTED = re.compile(r'"([^"]{3,}?)"')
+
+
+def quotes(text: str, cited: Cited) -> str:
+    """Words in quotation marks that do not stand in the cited text."""
+    source = _plain(cited.text + "\n" + cited.around)
+    for match in _QUOTED.finditer(normalise(text)):
+        pieces = [_plain(piece) for piece in re.split(r"\[?\.\.\.\]?", match[1])]
+        if not all(piece in source for piece in pieces):
+            return f"the words {match[0]} do not stand in the text cited"
+    return ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", normalise(text).casefold()))

@@ -1,0 +1,1 @@
+"""Where a report bears on a criterion: the report in chunks, questions from criteria, retrieval by recipes."""
