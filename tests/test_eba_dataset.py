@@ -257,6 +257,7 @@ def test_the_command(folder, tmp_path):
     assert CliRunner().invoke(app, [*arguments, "--folds", "1"]).exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_archive_as_a_data_set(data, tmp_path):
     report = write(open_source(data / "eba_qa", data / "eu_law/articles/32013r0575"), tmp_path)
     assert (report.inquiries, report.not_english, report.without_gold) == (982, 0, 15)

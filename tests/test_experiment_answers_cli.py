@@ -45,6 +45,7 @@ def ok(done):
     return done
 
 
+@pytest.mark.slow
 def test_the_shipped_experiment_is_one_command(run, tmp_path, monkeypatch, server):
     (tmp_path / "data" / "eba_qa").mkdir(parents=True)
     inquiries(tmp_path / "data" / "eba_qa" / "train.jsonl", 30)
@@ -170,6 +171,7 @@ def test_what_the_user_can_mend(run, server, arguments, message):
     assert server.requests == []
 
 
+@pytest.mark.slow
 def test_questions_that_fail_are_told_and_the_status_is_1(run, server):
     server.faults("refusal")
     done = run("run", "own.toml", "--questions", "q.jsonl", "--threads", 1)

@@ -51,7 +51,9 @@ def test_the_sample_is_found_better_than_by_words(library, name):
         assert statistics.fmean(found.values(measure)) > statistics.fmean(words.values(measure)) + 0.05
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name != "hybrid" else []) for name in RECIPES]
+)
 def test_rules_of_another_regulator_are_found_better_than_by_words(data, name):
     """Nothing shipped has learned from them; measured: `scripts/bench retrieval`."""
     assert data.is_dir()

@@ -7,7 +7,10 @@ from benchmarks import verified
 
 from responsa.models.embedded import shipped
 
-pytestmark = pytest.mark.skipif("nli" not in shipped(), reason="this copy ships no model of entailment")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif("nli" not in shipped(), reason="this copy ships no model of entailment"),
+]
 
 
 @pytest.fixture(scope="module")
