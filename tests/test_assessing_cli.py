@@ -157,19 +157,27 @@ def test_a_scan_says_what_to_do(typed, tmp_path):
     assert "--ocr eng" in done.stderr
 
 
-def test_words_recognised_are_kept_apart_from_those_read(tmp_path, monkeypatch):
+def test_ocr_is_asked_of_the_reader_and_told(tmp_path, monkeypatch):
     from responsa.cli.assessing import _Session
     from responsa.taxonomy.evidence import report as reports
     from responsa.taxonomy.values import Asking
 
     asked = []
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(
         reports, "read_report", lambda path, folder, limits, _: asked.append((folder, limits and limits.ocr)) or READ
     )
     for ocr in ("", "deu+eng"):
-        _Session(None, None, Asking(), None, ocr)._read("scan.pdf")
-    assert asked == [(None, None), (tmp_path / "responsa" / "reports" / "ocr-deu+eng", "deu+eng")]
+        _Session(None, None, Asking(ocr=ocr), None)._read("scan.pdf")
+    assert asked == [(None, None), (None, "deu+eng")]
+
+
+def test_files_are_there_though_nobody_reads_what_is_printed(report, tmp_path, environment):
+    page, closed = tmp_path / "page.html", os.pipe()
+    os.close(closed[0])
+    command = [sys.executable, "-m", "responsa", "assess", report, "--activity", "CCM 7.7", *QUICK, "--html", page]
+    subprocess.run(list(map(str, command)), stdout=closed[1], stderr=subprocess.PIPE, timeout=TIMEOUT, env=environment)
+    os.close(closed[1])
+    assert "class A" in page.read_text("utf-8")
 
 
 def test_a_locked_report(typed, tmp_path):

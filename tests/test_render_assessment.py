@@ -515,6 +515,7 @@ def test_a_very_long_cell_is_cut_to_what_the_format_takes():
 # A real report
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (REPORTS / "BMW_SR_2022.pdf").exists(), reason="needs the reports of RESPONSA_DATA")
 def test_a_real_report(tmp_path):
     from responsa.taxonomy.activities.catalogue import load

@@ -408,6 +408,31 @@ def test_no_harm_and_safeguards_are_asked_where_wanted(made):
     assert len(chat.asked) == 3
 
 
+def test_no_harm_that_does_not_apply_speaks_neither_for_nor_against(made):
+    def answer(verdict):
+        def reply(chat):
+            names = list(asked(chat).schema["$defs"]["Stated"]["properties"])
+            return replying({name: MET.get(name, (verdict,)) for name in names}, "aligned")
+
+        return made(model(reply), replace(PLAIN, dnsh=True))
+
+    found = answer("not_applicable")
+    assert (found.verdicts, found.verdict) == ({"SC": "aligned"}, "aligned")
+    assert by_id(found)["DNSH WTR"].verdict == "not_applicable"
+    assert found.generations[0].verdict == "aligned"
+    assert "DNSH WTR was taken as not applicable, and the verdict rests on that" in found.flags
+    assert answer("insufficient").verdict == "insufficient"
+
+
+def test_the_safeguards_always_apply(made):
+    def reply(chat):
+        names = list(asked(chat).schema["$defs"]["Stated"]["properties"])
+        return replying({name: MET.get(name, ("not_applicable",)) for name in names}, "aligned")
+
+    found = made(model(reply), replace(PLAIN, safeguards=True))
+    assert (found.verdicts["Safeguards"], found.verdict) == ("insufficient", "insufficient")
+
+
 def test_a_small_window_drops_the_worst_chunks_and_says_so(made):
     seen = {}
     for window in range(REPLY, REPLY + 3000, 50):

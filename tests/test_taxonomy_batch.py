@@ -82,9 +82,10 @@ def test_a_key_is_of_all_that_an_assessment_is_made_from():
     given = ("digest", "CCM 7.7", "an act", 2023, PLAIN, "model")
     others = [
         ("other", *given[1:]), (given[0], "CCM 7.1", *given[2:]), (*given[:2], "another act", *given[3:]),
-        (*given[:3], 2022, *given[4:]), (*given[:4], Asking(recipe="kw"), given[5]), (*given[:5], "another model"),
+        (*given[:3], 2022, *given[4:]), (*given[:4], Asking(recipe="kw"), given[5]),
+        (*given[:4], Asking(recipe="kw_qs", ocr="eng"), given[5]), (*given[:5], "another model"),
     ]  # fmt: skip
-    assert len({key(*given), *(key(*each) for each in others)}) == 7
+    assert len({key(*given), *(key(*each) for each in others)}) == 8
 
 
 def test_the_others_go_on_where_one_fails(tmp_path, made):

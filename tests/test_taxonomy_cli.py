@@ -7,9 +7,15 @@ import json
 import pytest
 
 from pdffile import Sheet, pdf
+from responsa.taxonomy.evidence import report as reports
 from test_referring_cli import data as parsed
 from test_referring_cli import run
 from test_taxonomy_catalogue import act
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def typed(tmp_path, *arguments):
@@ -103,6 +109,15 @@ def test_screen(tmp_path):
     assert items["activities"][0]["reasons"][0] == {"kind": "code", "pages": [2], "matched": "CCM 7.7"}
     printed = typed(tmp_path, "screen", report).stdout
     assert "phrase 'charging points', page 2" in printed
+
+
+def test_a_report_is_read_once(tmp_path, monkeypatch):
+    report = tmp_path / "report.pdf"
+    report.write_bytes(pdf(Sheet().lines(60, 100, "CCM 7.7 Acquisition and ownership of buildings")))
+    first = typed(tmp_path, "screen", report, "--json")
+    monkeypatch.setattr(reports, "Sandbox", None)
+    assert typed(tmp_path, "screen", report, "--json") == first
+    assert "CCM 7.7" in reports.read_report(report).chunks[0].text  # as assess reads it
 
 
 def test_screen_of_what_is_no_report(tmp_path):

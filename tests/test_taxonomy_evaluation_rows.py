@@ -71,6 +71,16 @@ def rows(tmp_path):
     return read_judged(path)
 
 
+def test_figures_of_templates_name_their_section():
+    lines = (
+        Figure(931e6, "EUR", "7.7 931", 3, header=("turnover", "A.1"), printed=931.0, printed_unit="EUR million"),
+        Figure(12.0, "%", "12 %", 4, header=("turnover", "Change"), printed=12.0),
+        Figure(12.0, "%", "12 %", 5, printed=12.0),
+    )
+    shown = assessed(figures=lines)["numbers"]
+    assert [(each["kpi"], each["section"]) for each in shown] == [("turnover", "A.1"), (None, None), (None, None)]
+
+
 def test_rows_are_read(rows):
     assert [row.marked.id for row in rows] == ["t1", "t2", "t3"]
     assert rows[0].acceptable == ("insufficient",)
@@ -207,3 +217,23 @@ def test_the_given_rows_assessed_as_people_judged_them_score_full(data):
     told = summarise(rows, beside(rows, made))
     assert (told.assessed, told.exact, told.full, told.evidence.macro, told.evidence.pages) == (25, 1.0, 1.0, 1.0, 1.0)
     assert (told.found, told.numbers) == (0, sum(len(row.numbers) for row in rows))
+
+
+@pytest.mark.slow
+def test_the_given_rows_as_the_command_assesses_them(data, tmp_path):
+    from responsa.taxonomy.activities.catalogue import shipped
+    from responsa.taxonomy.assessment.assess import assess
+    from responsa.taxonomy.evidence.report import read_report
+
+    rows = read_judged(data / "eu_taxonomy" / "alignment_dev.json")
+    catalogue, made = shipped(), []
+    for row in rows:
+        own = row.marked
+        report = read_report(data / "reports" / own.report, tmp_path)
+        found = assess(report, catalogue.find(own.activity, own.year), own.year, Asking(), catalogue)
+        made.append(json.loads(json.dumps(view(found))))
+    told = summarise(rows, beside(rows, made))
+    assert told.assessed == 25
+    assert told.evidence.macro >= 0.94
+    assert told.evidence.pages >= 0.95
+    assert told.agreeing >= 0.95 * told.numbers

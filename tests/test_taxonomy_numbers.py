@@ -89,6 +89,22 @@ def test_a_cell_takes_unit_and_year_from_its_heads():
     assert figures([passage(TABLE, "table")], 2023)[0].value == 1_250_500
 
 
+def test_one_column_may_hold_both_name_and_unit():
+    table = (
+        "<table>\n<tr><th>Category Unit</th><th>2022</th><th>2023</th><th>Target for 2024</th></tr>\n"
+        "<tr><td>Average demand of new homes* kWh/m² p. a.</td><td>41.5</td><td>28.1</td><td>26</td></tr>\n"
+        "<tr><td>Emissions thousand t CO2e</td><td>12</td><td>11</td><td>10</td></tr>\n"
+        "<tr><td>Homes in 5 t</td><td></td><td>3</td><td></td></tr>\n</table>"
+    )
+    assert [(e.printed, e.unit, e.year, e.role) for e in figures([passage(table, "table")], 2023)][:4] == [
+        (41.5, "kWh/m2", 2022, "trap_other_year"), (28.1, "kWh/m2", 2023, "supports"),
+        (26, "kWh/m2", 2024, "trap_future"), (12, "tCO2e", 2022, "trap_other_year"),
+    ]  # fmt: skip
+    assert figures([passage(table, "table")], 2023)[4].value == 11_000
+    plain = table.replace("Category Unit", "Category")
+    assert 28.1 not in [each.printed for each in figures([passage(plain, "table")], 2023)]
+
+
 def test_years_over_groups_of_columns():
     table = (
         "<table>\n<tr><th>Type</th><th></th><th>2022</th><th></th><th>2023</th></tr>\n"

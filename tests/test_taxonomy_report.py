@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from pdffile import Sheet, pdf
+from responsa.corpus.limits import Limits
 from responsa.errors import ReadError
 from responsa.taxonomy.evidence import report as reports
 from responsa.taxonomy.evidence import vectors
 from responsa.taxonomy.evidence.report import flat, read_report
 from responsa.taxonomy.evidence.vectors import ChunkVectors, chunk_vectors
+from responsa.types import Edition, Passage
 
 TABLE = (
     "<table><caption>KPI</caption><tr><th>Activity</th><th>CCM 7.7</th></tr>"
@@ -118,6 +120,33 @@ def test_a_file_without_pages_is_one_page(tmp_path):
     report = read_report(tmp_path / "plain.txt", tmp_path / "cache")
     assert report.pages == 1
     assert [chunk.page for chunk in report.chunks] == [1]
+
+
+def test_what_is_read_with_recognition_is_kept_apart(small, tmp_path, monkeypatch):
+    asked = []
+
+    class Fake:
+        def __init__(self, limits):
+            self.ocr = limits.ocr if limits else ""
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def read(self, path):
+            asked.append(self.ocr)
+            passage = Passage("a", "A", "1", f"read with {self.ocr or 'no recognition'}", page=1)
+            return (Edition("A", "A", (passage,)),)
+
+    monkeypatch.setattr(reports, "Sandbox", Fake)
+    texts = [read_report(small, tmp_path, limits).chunks[0].text for limits in (None, Limits(ocr="eng"))]
+    again = read_report(small, tmp_path, Limits(ocr="eng"))
+    assert texts == ["read with no recognition", "read with eng"]
+    assert (again.chunks[0].text, asked) == ("read with eng", ["", "eng"])
+    # What is made of a report lies where it lies: figures and vectors of the one do not serve for the other.
+    assert again.artefacts.folder != read_report(small, tmp_path).artefacts.folder
 
 
 def test_the_best_window_of_a_chunk_counts():

@@ -89,6 +89,27 @@ def test_dry_run_sends_nothing(library):
     assert "RESPONSA_CHAT_MODEL" in f"{refused.output}{refused.exception}"
 
 
+def test_a_dry_run_says_why_nothing_would_be_asked(library):
+    with ChatServer() as server:
+        told = invoke("ask", "Who won the cup?", "--model", f"{server.url}#m", "--dry-run", "--recipe", plain(library))
+    assert told.exit_code == 0
+    assert "nothing would be asked: the library does not seem to answer this question" in told.output
+
+
+def test_the_model_of_the_environment_writes_the_answers_of_a_batch(library, monkeypatch):
+    path, _ = questions_file(library, 2)
+    out = library / "answers.json"
+    with ChatServer() as server:
+        monkeypatch.setenv("RESPONSA_CHAT_MODEL", f"{server.url}#local")
+        assert invoke("answer", path, "--recipe", "bm25", "--out", out).exit_code == 0
+        assert server.requests == []  # a recipe that says how to answer keeps to it
+        assert invoke("answer", path, "--recipe", plain(library), "--out", out).exit_code == 0
+        asked = len(server.requests)
+        assert invoke("answer", path, "--recipe", plain(library), "--out", out, "--model", "none").exit_code == 0
+        assert asked > 0
+        assert len(server.requests) == asked
+
+
 def test_without_a_model(library):
     assert invoke("ask", ASKED, "--recipe", plain(library)).exit_code == 0
     told = invoke("ask", ASKED, "--recipe", own_recipe(library, "verified"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -94,3 +95,16 @@ training.train.command("features")(fusing.features)
 app.add_typer(training.train, name="train")
 app.add_typer(taxonomy.taxonomy, name="taxonomy")
 app.add_typer(datasets.dataset, name="dataset")
+
+
+def _flow(part: typer.Typer) -> None:
+    """Let help texts fill the screen's width: but for the first paragraph typer keeps the line ends of the source."""
+    for each in part.registered_commands:
+        text = inspect.cleandoc(each.help or (each.callback and each.callback.__doc__) or "")
+        each.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    for group in part.registered_groups:
+        if group.typer_instance:
+            _flow(group.typer_instance)
+
+
+_flow(app)

@@ -128,7 +128,7 @@ def ask(
         _index(chosen, corpus)
         answer = next(Engine(library, chosen).ask([query], corpus=corpus))
         if dry_run:
-            print_planned(planned)
+            print_planned(planned, "the library does not seem to answer this question")
             return
         if isinstance(answer, VerifiedAnswer) and not answer.fallback:
             checked = answer.checked
@@ -208,7 +208,7 @@ def answer(
         _index(chosen, corpus)
         made = _answered(library, chosen, queries, corpus, threads)
     if dry_run:
-        print_planned(planned)
+        print_planned(planned, "the library does not seem to answer any of these questions")
         return
     write_json(made.items, out)
     failed = f", {len(made.failed):,} failed" if made.failed else ""

@@ -95,10 +95,10 @@ def assess(
     from responsa.taxonomy.values import Asking
 
     asking = Asking(
-        chunks, recipe, "", _method(method), generations, per_criterion, dnsh, safeguards, seed, company, bertscore
+        chunks, recipe, "", _method(method), generations, per_criterion, dnsh, safeguards, seed, company, bertscore, ocr
     )
     chat, planned = _model(model, dry_run=dry_run)
-    session = _Session(load(catalogue), year, _named(asking, chat), chat, ocr)
+    session = _Session(load(catalogue), year, _named(asking, chat), chat)
     pairs = session.pairs(reports, activity, every=every)
     files = Files(html, docx, xlsx, many=len(pairs) > 1)
     _check(recipe, out, files, reports)
@@ -107,8 +107,7 @@ def assess(
     if planned:
         print_planned(planned)
         return
-    _tell(made, single=len(pairs) == 1, as_json=json, out=out)
-    files.write(made)
+    _finish(made, files, single=len(pairs) == 1, as_json=json, out=out)
     if any(row.failure for row in made):
         raise typer.Exit(1)
     journal.remove()
@@ -178,7 +177,6 @@ class _Session:
     year: int | None
     asking: Asking
     chat: ChatModel | None
-    ocr: str
     bar: Callable[[int, int, str], None] = lambda _done, _total, _label: None
     _reports: dict[str, Report] = field(default_factory=dict)
     _like: Likeness | None = None
@@ -210,13 +208,11 @@ class _Session:
 
     def _read(self, path: str) -> Report:
         from responsa.corpus.limits import Limits
-        from responsa.taxonomy.evidence.report import default_folder, read_report
+        from responsa.taxonomy.evidence.report import read_report
 
         if path not in self._reports:
-            limits = Limits(ocr=self.ocr) if self.ocr else None
-            # What was recognised is kept apart: the same bytes read without it have other words.
-            folder = default_folder() / f"ocr-{self.ocr}" if self.ocr else None
-            self._reports[path] = read_report(Path(path), folder, limits, self.bar)
+            limits = Limits(ocr=self.asking.ocr) if self.asking.ocr else None
+            self._reports[path] = read_report(Path(path), None, limits, self.bar)
             for each in self._reports[path].notices:
                 note(f"{Path(path).name}: {each}")
         return self._reports[path]
@@ -262,28 +258,33 @@ def _one(pair: tuple[str, str], name: str, build: Callable[[], Assessment], jour
     return Row(*pair, made, made.failure, known is not None)
 
 
-def _tell(made: Sequence[Row], *, single: bool, as_json: bool, out: Path | None) -> None:
+def _finish(made: Sequence[Row], files: Files, *, single: bool, as_json: bool, out: Path | None) -> None:
+    """Write what is to be written, then print: who reads what is printed may end early, as ``head`` does."""
     from responsa.cli.assessing_output import print_assessment, print_rows
     from responsa.storage import write_json
-    from responsa.taxonomy.assessment.view import failed, view
 
-    if as_json or out:
-        items = [
-            view(row.made) if row.made else failed(Path(row.report).stem, row.activity, None, row.failure)
-            for row in made
-        ]
-        shown: Any = items[0] if single else items
-        if out:
-            write_json(shown, out)
-            kept = sum(row.kept for row in made)
-            note(f"{plural(len(made), 'assessment')}, {kept:,} of them kept from before, written to {out}")
-        else:
-            print_json(shown)
-    if not as_json:
-        if single and made[0].made:
-            print_assessment(made[0].made)
-        else:
-            print_rows(made)
+    shown = _shown(made, single=single) if as_json or out else None
+    if out:
+        write_json(shown, out)
+        kept = sum(row.kept for row in made)
+        note(f"{plural(len(made), 'assessment')}, {kept:,} of them kept from before, written to {out}")
+    files.write(made)
+    if as_json and not out:
+        print_json(shown)
+    elif not as_json and single and made[0].made:
+        print_assessment(made[0].made)
+    elif not as_json:
+        print_rows(made)
     for row in made:
         if row.failure:
             note(f"{Path(row.report).name}, {row.activity}: {row.failure}")
+
+
+def _shown(made: Sequence[Row], *, single: bool) -> Any:  # noqa: ANN401
+    """What --json prints and --out writes."""
+    from responsa.taxonomy.assessment.view import failed, view
+
+    items = [
+        view(row.made) if row.made else failed(Path(row.report).stem, row.activity, None, row.failure) for row in made
+    ]
+    return items[0] if single else items

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from responsa.cli.output import add_row, print_table, table
+from responsa.cli.output import add_row, note, print_table, table
 
 if TYPE_CHECKING:
     from responsa.models.chat.dryrun import DryRun, DryRuns
@@ -17,8 +17,8 @@ DryRunOption = Annotated[
 _NUMBERS = ("calls", "from the cache", "too long", "tokens in", "tokens out", "US dollars")
 
 
-def print_planned(run: DryRun | DryRuns) -> None:
-    """A row for each purpose and one for all; "-" where no price is known."""
+def print_planned(run: DryRun | DryRuns, idle: str = "") -> None:
+    """A row for each purpose and one for all; "-" where no price is known. ``idle``: why nothing would be asked."""
     rows = run.planned()
     made = table("purpose", *_NUMBERS, right=_NUMBERS)
     for row in rows:
@@ -30,6 +30,8 @@ def print_planned(run: DryRun | DryRuns) -> None:
     ]
     add_row(made, "all", *(f"{count:,}" for count in totals), _dollars(sum(costs) if costs else None))
     print_table(made)
+    if idle and not rows:
+        note(f"nothing would be asked: {idle}")
 
 
 def _dollars(cost: float | None) -> str:

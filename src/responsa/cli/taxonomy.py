@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from responsa.cli.output import JsonOption, add_row, note, print_json, print_table, say, table
+from responsa.cli.output import JsonOption, add_row, note, print_json, print_table, progress, say, table
 from responsa.cli.taxonomy_evaluating import evaluate
 
 if TYPE_CHECKING:
@@ -187,18 +187,16 @@ def screen(
 
     A first screen for a person to look at: it reads the report's text, and no tables that are pictures.
     """
-    from responsa.corpus.readers.notices import notices
-    from responsa.corpus.sandbox import Sandbox
     from responsa.taxonomy.activities.catalogue import load
-    from responsa.taxonomy.activities.eligibility import screen as rank
+    from responsa.taxonomy.assessment.prepared import screened
+    from responsa.taxonomy.evidence.report import read_report
 
     held = load(catalogue)
-    with Sandbox() as sandbox:
-        editions = sandbox.read(report)
-    for said in notices(editions):
+    with progress("Reading") as bar:
+        read = read_report(report, progress=bar)
+    for said in read.notices:
         note(f"{report.name}: {said}")
-    chunks = [(each.page or 1, f"{each.title}\n{each.text}") for edition in editions for each in edition.passages]
-    found = rank(chunks, held, year, limit)
+    found = screened(read, held, year, limit)
     if json:
         print_json({"report": str(report), "activities": [_candidate(each) for each in found]})
     elif found:

@@ -32,8 +32,8 @@ def written(name: str, model: str, *, asked: bool) -> Recipe:
     """The recipe of that name, with the model that is to write.
 
     A recipe that says nothing of answers gets the verified answer where a model is named, here or in the environment.
-    Without a model a recipe that needs one is refused; where it was merely ``asked`` a question, the answer is
-    extractive and a note says what to set.
+    Without a model a recipe that needs one is refused; where it was merely ``asked`` a question, and not a file of
+    them, the answer is extractive and a note says what to set.
     """
     from responsa import recipe as recipes
     from responsa.answer.extractive import Extractive
@@ -48,7 +48,7 @@ def written(name: str, model: str, *, asked: bool) -> Recipe:
         return replace(chosen, answer=Extractive()) if isinstance(own, Generator) else chosen
     named = bool(os.environ.get(VARIABLE, "").strip())
     if not isinstance(own, Generator):
-        if model or (named and asked and "answer" not in recipes.read(name)):
+        if model or (named and "answer" not in recipes.read(name)):
             return replace(chosen, answer=Verified(model=model))
         return chosen
     if model:

@@ -295,6 +295,7 @@ class Asking:
     seed: int = 0
     company: str = ""
     bertscore: str = ""
+    ocr: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ SAFEGUARDS = Criterion(
 )
 """Article 18 of Regulation (EU) 2020/852 as a question, in our own words."""
 
+MAIN: Part = "substantial_contribution"
 _PAGES = 12  # listed
 
 
@@ -133,7 +134,7 @@ def roots_of(activity: Activity, year: int, asking: Asking) -> list[Root]:
     """The criteria that apply at the end of the year: of substantial contribution, and what else is asked for."""
     day = date(year, 12, 31)
     main = on(activity.substantial_contribution, day)
-    found = [Root(main, "substantial_contribution", activity.objective, "substantial contribution")]
+    found = [Root(main, MAIN, activity.objective, "substantial contribution")]
     if asking.dnsh:
         found += [
             Root(on(root, day), "dnsh", objective, f"no significant harm to {objective}")
@@ -262,10 +263,11 @@ def _concluded(
             said = against_numbers(each.criterion, made.checks, logic.verdict(now.verdict))
             now = replace(now, disagreement=said if now.numbers else "")
         criteria.append(now)
-    verdicts = {root.criterion.id: logic.verdict(logic.standing(root.criterion, standings)) for root in held.roots}
+    roots = [root.criterion for root in held.roots]
+    verdicts = logic.verdicts({root.id: logic.standing(root, standings) for root in roots})
     whole = None if made.failure else logic.together(verdicts.values())
+    main = verdicts[roots[0].id]
     found = trust(settled.generations, made.asking.generations, scope, like)
-    main = verdicts[held.roots[0].criterion.id]
     flags = [*made.flags, *found.flags, against_kpi(main, made.shares)]
     flags += [f"{each.criterion.id}: {each.disagreement}" for each in criteria if each.disagreement]
     flags += [f"{each.criterion.id}: {flag}" for each in criteria for flag in each.flags]
@@ -296,7 +298,8 @@ def _set_aside(criteria: Sequence[CriterionAssessment]) -> Iterator[str]:
     by_id = {each.criterion.id: each.criterion for each in criteria}
     for each in criteria:
         above = by_id.get(each.parent)
-        if each.verdict == "not_applicable" and above and above.logic == "all" and len(above.parts) > 1:
+        beside_others = above.logic == "all" and len(above.parts) > 1 if above else each.part == "dnsh"
+        if each.verdict == "not_applicable" and beside_others:
             yield f"{each.criterion.id} was taken as not applicable, and the verdict rests on that"
 
 
@@ -304,9 +307,9 @@ def _groups(held: _Held, asking: Asking, kpi: Sequence[Evidence]) -> Iterator[Sh
     """What is asked together: the criteria of a root, or each by itself; with the company's own lines."""
     for root in held.roots:
         single = list(leaves(root.criterion))
-        lines = tuple(kpi) if root.part == "substantial_contribution" else ()
+        lines = tuple(kpi) if root.part == MAIN else ()
         if not asking.per_criterion:
-            best = held.by_part[root.part] if root.part == "substantial_contribution" else ()
+            best = held.by_part[root.part] if root.part == MAIN else ()
             shown = _first(asking.chunks, best, *(held.by_criterion.get(each.id, ()) for each in single),
                            held.by_part[root.part])  # fmt: skip
             yield Shown(prompts.Asked(root.criterion, tuple(single), root.what), (*lines, *shown))

@@ -218,7 +218,7 @@ def _generations(
         standings: dict[str, Standing] = {
             name: judged.verdict for reading in there for name, judged in reading.judged.items()
         }
-        own = logic.together([logic.verdict(logic.standing(root, standings)) for root in roots])
+        own = logic.together(logic.verdicts({root.id: logic.standing(root, standings) for root in roots}).values())
         conclusions = [each.conclusion for each in there if each.conclusion]
         concluded = logic.together([each.verdict for each in conclusions]) if conclusions else own
         states = [

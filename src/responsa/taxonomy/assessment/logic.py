@@ -11,6 +11,8 @@ from responsa.taxonomy.values import Criterion, Standing, Verdict
 
 CAREFUL: tuple[Standing, ...] = get_args(Standing)
 """What a tie is decided by: the first of these that is among the most frequent."""
+NO_HARM = "DNSH"
+"""What the ids of the criteria for no significant harm begin with."""
 _VERDICTS: tuple[Verdict, ...] = ("insufficient", "not_aligned", "aligned")
 _OF: Mapping[Standing, Verdict] = {
     "met": "aligned", "not_met": "not_aligned", "insufficient": "insufficient", "not_applicable": "insufficient",
@@ -47,6 +49,14 @@ def together(found: Iterable[Verdict]) -> Verdict:
     """That of several parts that are all to be met."""
     there = set(found)
     return "not_aligned" if "not_aligned" in there else "insufficient" if "insufficient" in there else "aligned"
+
+
+def verdicts(parts: Mapping[str, Standing]) -> dict[str, Verdict]:
+    """Those of an assessment's parts, by the ids of their roots. No harm to an objective that does not apply, such as
+    by appliances that nobody installs, has none: it counts neither for nor against."""
+    return {
+        name: verdict(each) for name, each in parts.items() if each != "not_applicable" or not name.startswith(NO_HARM)
+    }
 
 
 def majority(votes: Sequence[Standing]) -> Standing:

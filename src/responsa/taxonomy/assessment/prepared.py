@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from responsa.corpus.readers.pdf_passages import NO_TEXT, SCANNED
 from responsa.errors import InputError
 from responsa.taxonomy.activities.catalogue import Catalogue
-from responsa.taxonomy.activities.eligibility import screen
+from responsa.taxonomy.activities.eligibility import Candidate, screen
 from responsa.taxonomy.assessment import wire
 from responsa.taxonomy.evidence.report import FORMAT as READ
 from responsa.taxonomy.evidence.report import Report
@@ -25,7 +25,7 @@ from responsa.taxonomy.numbers.kpi import Template, aligned_shares, lines_for, t
 from responsa.taxonomy.values import Activity, Figure, KpiLine, KpiShare
 from responsa.text import digest, words
 
-FORMAT = 1  # of what is kept; raised when figures or templates are read in another way
+FORMAT = 2  # of what is kept; raised when figures or templates are read in another way
 _FILE = "made.json"
 _OWN = re.compile(
     r"\b(?:FY|fiscal(?: year)?|financial year|reporting (?:year|period)|year ended|year-end|in the year"
@@ -122,16 +122,20 @@ def activity_names(catalogue: Catalogue) -> Mapping[str, str]:
     return {each.activity.id: each.activity.name for each in catalogue.activities()}
 
 
+def screened(report: Report, catalogue: Catalogue, year: int | None, limit: int) -> tuple[Candidate, ...]:
+    """The activities that the report seems to be about, best first; `activities.eligibility.screen` tells how."""
+    return screen([(each.page or 1, f"{each.title}\n{each.text}") for each in report.passages], catalogue, year, limit)
+
+
 @lru_cache(maxsize=8)
 def spoken_of(report: Report, year: int, catalogue: Catalogue) -> Mapping[str, str]:
     """The activities that the report's words point to, by id, with these words and their pages: a code, a number beside
     a name, a name, a NACE code or a phrase of it. `responsa.taxonomy.activities.eligibility` tells them."""
 
     def make() -> dict[str, str]:
-        texts = [(each.page or 1, f"{each.title}\n{each.text}") for each in report.passages]
         return {
             one: "; ".join(f"{r.kind} {r.matched!r} on page {r.pages[0]}" for r in each.reasons)
-            for each in screen(texts, catalogue, year, _ALL)
+            for each in screened(report, catalogue, year, _ALL)
             if each.reasons
             for one in (each.id, *each.others)
         }

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from responsa.taxonomy.numbers.figures import template_line
 from responsa.taxonomy.values import (
     Assessment,
     Claim,
@@ -129,10 +130,11 @@ def _numbers(value: Assessment) -> list[Json]:
 
 
 def _figure(value: Figure, checks: list[tuple[int, NumberCheck]]) -> Json:
+    kpi, section = template_line(value) or (None, None)
     return {
         "page": value.page, "quote": value.quote, "value": value.value, "unit": value.unit, "metric": value.metric,
         "year": value.year, "role": value.role, "header": [*value.header], "printed": value.printed,
-        "printed_unit": value.printed_unit, "bound": value.bound,
+        "printed_unit": value.printed_unit, "bound": value.bound, "kpi": kpi, "section": section,
         "checks": [
             {
                 "check": at, "criterion": each.criterion, "threshold": _threshold(each.threshold),

@@ -23,7 +23,7 @@ def lines(
     """A line for each generation, by the columns of `evaluation_files`.
 
     A row's name is that of its row in ``rows``, else report, activity and year. BLEU needs no model; without a
-    ``bertscore`` (see `responsa.taxonomy.trust.likeness`) its columns are empty. InputError where
+    ``bertscore`` (see `responsa.taxonomy.assessment.trust.likeness`) its columns are empty. InputError where
     no assessment has a generation; MissingDependency without sacrebleu.
     """
     found = [line for each in assessments for line in _lines(each, rows, bertscore)]

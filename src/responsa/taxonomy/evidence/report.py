@@ -27,7 +27,7 @@ from responsa.errors import ReadError
 from responsa.text import digest
 from responsa.types import Box, Edition, Passage
 
-FORMAT = 1  # of what is kept; raised when the readers or the chunks change
+FORMAT = 2  # of what is kept; raised when the readers or the chunks change
 Progress = Callable[[int, int, str], None]
 
 _EDITIONS = "editions.json"
@@ -121,9 +121,11 @@ def read_report(
 ) -> Report:
     """The report in a file, from the cache ``folder`` where the same bytes were read before.
 
+    What is read with ``limits.ocr`` lies in a folder of its own: the same bytes have other words then.
     ReadError where the file cannot be read or has no text: a scan, a locked file, something that is no report.
     """
-    artefacts = Artefacts(folder or default_folder())
+    held = folder or default_folder()
+    artefacts = Artefacts(held / f"ocr-{limits.ocr}" if limits and limits.ocr else held)
     checksum = _checksum(path)
     name = f"report-{digest([FORMAT, path.stem, path.suffix.lower()])[:12]}-{checksum[:24]}"
 

@@ -186,7 +186,7 @@ def shares_of_counts(figures: Sequence[Figure]) -> list[PartOf]:
     return list(found.values())
 
 
-def relevant(figures: Sequence[Figure], activity: Activity, pages: Iterable[int] = (), most: int = 150) -> list[Figure]:
+def relevant(figures: Sequence[Figure], activity: Activity, pages: Iterable[int] = (), most: int = 500) -> list[Figure]:
     """The figures to show beside an assessment: those of the KPI lines of the activity and of the sums, those on
     ``pages`` (of its evidence), then those whose words are most like the activity's name and criteria.
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import get_args
 
 from responsa.quantities.counts import counts
 from responsa.quantities.figures import Mark, decimal_mark, stated
@@ -17,7 +18,7 @@ from responsa.quantities.measures import Measure, measures, normalised
 from responsa.quantities.money import counted
 from responsa.quantities.units import Unit, unit_at
 from responsa.taxonomy.numbers.grid import Cell, Row, rows_of
-from responsa.taxonomy.numbers.kpi import Template
+from responsa.taxonomy.numbers.kpi import Kpi, Section, Template
 from responsa.taxonomy.numbers.roles import told
 from responsa.taxonomy.values import Figure, Role
 from responsa.text import sentences, tidy
@@ -38,6 +39,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _THOUSANDS = re.compile(r"(?:1[,. ]?)?000\s")
 _PER = re.compile(r"(?:\bper\s|/\s?)([\w€]+)")
 _HEADS_UNITS = re.compile(r"\bunits?\b|\beinheit", re.IGNORECASE)
+_AFTER_UNIT = re.compile(r"\s?(?:p\.\s?a\.?|per annum|per year|a year)?\W*\Z", re.IGNORECASE)
 _NUMBER_OF = re.compile(r"(?:no\.?|number|#|anzahl)(?: \([^()]*\)?)?", re.IGNORECASE)
 _CHANGE = re.compile(r"\+\s?/\s?[-–−]|\bchange|\bvarian|\bdelta\b|Δ|Veränderung", re.IGNORECASE)
 _NUMERIC = re.compile(r"\d|\bper\s?cent\b", re.IGNORECASE)
@@ -90,6 +92,12 @@ def kpi_figures(template: Template, year: int) -> Iterator[Figure]:
             yield replace(figure, value=value, unit=unit.code if unit else "", printed=amount, printed_unit=name_of)
         if share is not None:
             yield replace(figure, value=share, unit="%", printed=share, printed_unit="%")
+
+
+def template_line(figure: Figure) -> tuple[str, str] | None:
+    """The KPI and the section of the line of a template that a figure is of: ("capex", "A.2"). None for any other."""
+    kpi, section = (*figure.header, "", "")[:2]
+    return (kpi, section) if kpi in get_args(Kpi) and section in get_args(Section) else None
 
 
 def row_figures(row: Row, year: int, decimal: Mark = ".") -> Iterator[Figure]:
@@ -192,7 +200,20 @@ def _unit_of(cell: Cell, row: Row, label: str, own: _Named | None, percent: bool
         found = unit_in(text)
         if found:
             return found
+    if own is None and _HEADS_UNITS.search(over_label):
+        own = _unit_behind(label)
     return own or unit_in(row.title)
+
+
+def _unit_behind(label: str) -> _Named | None:
+    """The unit that ends a label, where one column holds both: "Primary energy demand kWh/m2 p. a."."""
+    for gap in re.finditer(r"\s", label):
+        scale = _SCALE.match(label, gap.end())
+        found = unit_at(label, scale.end() if scale else gap.end())
+        if found and found[0].name != "year" and _AFTER_UNIT.match(label, found[1]):
+            factor = _FACTORS[scale["s"][0].lower()] if scale else 1.0
+            return found[0].name, found[0].factor * factor, tidy(label[gap.end() : found[1]])
+    return None
 
 
 def _unit_cell(cell: Cell, label: str) -> _Named | None:
