@@ -54,6 +54,27 @@ def test_short_texts_read_a_slice_and_long_ones_after_them_all_they_need():
     assert short < attention.pos_ebd_size <= 8
 
 
+def test_a_cross_encoder_of_the_hub_gives_what_the_plain_network_gives(tmp_path):
+    """Through the library that runs it: texts of several lengths, one after the other."""
+    pytest.importorskip("sentence_transformers")
+    from responsa.models.load import load_pairs
+
+    words = [f"w{number}" for number in range(55)]
+    vocabulary = {word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])}
+    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
+    tokenizer = transformers.BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"), model_max_length=64)
+    net = deberta()
+    net.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    pairs = [(" ".join(words[:size]), " ".join(words[size : 2 * size])) for size in (1, 3, 12, 2, 25, 5)]
+    with torch.inference_mode():
+        plain = [net(**tokenizer(*pair, return_tensors="pt", return_token_type_ids=False)).logits[0] for pair in pairs]
+    scorer = load_pairs(f"hf:{tmp_path}")
+    for pair, row in zip(pairs, plain, strict=True):
+        assert scorer.score([pair])[0] == pytest.approx(row.numpy(), abs=1e-4)
+    assert scorer.score(pairs) == pytest.approx(torch.stack(plain).numpy(), abs=1e-4)
+
+
 def test_other_networks_are_left_alone():
     config = transformers.BertConfig(
         vocab_size=60, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32

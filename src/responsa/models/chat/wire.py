@@ -192,7 +192,7 @@ class Wire:
         """The outcome of what the library took for a reply."""
         usage = response.usage
         counted = Outcome(tokens_in=usage.input_tokens, tokens_out=usage.output_tokens)
-        text = response.text or ""
+        text = readable(response.text or "")
         if response.finish_reason == "content_filter":
             said = self._shown((response.provider_details or {}).get("refusal", ""))
             return replace(counted, problem="the model refuses to answer" + (f": {said}" if said else ""))
@@ -274,9 +274,9 @@ def _text(event: ModelResponseStreamEvent) -> str:
     from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
     if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
-        return event.part.content
+        return readable(event.part.content)
     if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
-        return event.delta.content_delta
+        return readable(event.delta.content_delta)
     return ""
 
 
