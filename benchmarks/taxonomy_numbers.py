@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 from benchmarks import data
 from benchmarks.report import Part, Row, Table
 from responsa.corpus import readers
-from responsa.quantities.money import counted
-from responsa.quantities.units import unit_of_measure
+from responsa.taxonomy.evaluation.rows import same_unit
 from responsa.taxonomy.numbers.check import check, shares_of_counts
 from responsa.taxonomy.numbers.figures import figures
 from responsa.taxonomy.numbers.grid import rows_of
@@ -34,8 +33,6 @@ from responsa.taxonomy.values import Criterion, Figure, NumberCheck, Threshold
 
 _TARGET = 0.9
 _ROUNDED = 0.1  # percentage points: amounts are printed without decimals
-_SCALED = re.compile(r"\A(thousand|million|billion) (?=\w)")
-_WORD = re.compile(r"[a-z]{3,}")
 _KPI = (("turnover", ("turnover", "sales")), ("capex", ("capex",)), ("opex", ("opex",)))
 
 
@@ -105,26 +102,8 @@ def _read(path: Path, year: int) -> Read:
 def _noted(row: Mapping[str, Any], read: Read) -> Iterator[Told]:
     for each in row["numbers"]:
         here = [one for one in read.figures if one.page == each["page"] and one.printed == each["value"]]
-        agrees = any(_same_unit(each["unit"], one) for one in here)
+        agrees = any(same_unit(each["unit"], asdict(one)) for one in here)
         yield Told(row["id"], f"{each['value']} {each['unit']}, page {each['page']}", bool(here), agrees)
-
-
-def _same_unit(noted: str, figure: Figure) -> bool:
-    """Whether a unit as people noted it is that of a figure."""
-    money = counted(noted)
-    if money:
-        return figure.printed_unit == money.name
-    scale = _SCALED.match(noted)
-    unit = unit_of_measure(noted[scale.end() :] if scale else noted.replace("percent", "%"))
-    if unit:
-        factor = {"thousand": 1e3, "million": 1e6, "billion": 1e9}[scale[1]] if scale else 1.0
-        scaled = (
-            figure.printed is not None
-            and abs(figure.value - figure.printed * unit.factor * factor) <= 1e-6 * figure.value
-        )
-        return unit.name == figure.unit and scaled
-    about = f"{figure.unit} {figure.metric} {figure.quote} {' '.join(figure.header)}".lower()
-    return any(word[:5] in about for word in _WORD.findall(noted.lower()))
 
 
 def _lines(row: Mapping[str, Any], read: Read) -> Iterator[Told]:

@@ -171,6 +171,31 @@ def test_ocr_is_asked_of_the_reader_and_told(tmp_path, monkeypatch):
     assert asked == [(None, None), (None, "deu+eng")]
 
 
+def test_a_report_is_tried_once_and_held_until_the_next(tmp_path, monkeypatch):
+    from responsa.cli.assessing import _Session
+    from responsa.errors import ReadError
+    from responsa.taxonomy.evidence import report as reports
+    from responsa.taxonomy.values import Asking
+
+    asked = []
+
+    def read(path, *_):
+        asked.append(path.name)
+        if path.name == "scan.pdf":
+            raise ReadError("scan.pdf: has no text")
+        return READ
+
+    monkeypatch.setattr(reports, "read_report", read)
+    session = _Session(None, None, Asking(), None)
+    for name in ("scan.pdf", "scan.pdf", "one.pdf", "one.pdf", "two.pdf"):
+        if name == "scan.pdf":
+            with pytest.raises(ReadError, match="has no text"):
+                session._read(name)
+        else:
+            assert session._read(name) is READ
+    assert asked == ["scan.pdf", "one.pdf", "two.pdf"]
+
+
 def test_files_are_there_though_nobody_reads_what_is_printed(report, tmp_path, environment):
     page, closed = tmp_path / "page.html", os.pipe()
     os.close(closed[0])

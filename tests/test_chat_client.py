@@ -113,6 +113,12 @@ def test_a_reply_that_takes_too_long(server):
         model_at(server, timeout=0.2, attempts=2).reply(chat())
 
 
+def test_half_a_character_in_a_reply_is_replaced():
+    with ChatServer(reply=lambda asked: "cut \ud83d here") as server:
+        assert model_at(server).reply(chat()).text == "cut \ufffd here"
+        assert "".join(model_at(server).stream(chat())) == "cut \ufffd here"
+
+
 def test_fewer_attempts_where_the_chat_says_so(server):
     server.faults("500*9")
     with pytest.raises(ChatFailed) as failure:

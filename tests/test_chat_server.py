@@ -207,4 +207,6 @@ def test_a_port_that_is_taken(capsys):
     with ChatServer() as server:
         port = server.address.rsplit(":", 1)[1]
         assert main(["--port", port], threading.Event()) == 1
-    assert "ddress" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"port {port}: " in said
+    assert "--port" in said

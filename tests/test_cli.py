@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -566,6 +567,16 @@ def test_help(call, path, option):
     done = call(*path, option)
     assert (done.code, done.err) == (0, "")
     assert "Usage: " in done.out
+
+
+def test_help_fills_the_width(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call("ask", "--help").out.splitlines()
+    start = next(row for row, line in enumerate(lines) if line.strip().startswith("With a language model"))
+    paragraph = [line.strip() for line in lines[start : lines.index(lines[0], start)]]
+    assert len(paragraph) > 1
+    for line, after in pairwise(paragraph):
+        assert len(line) + 1 + len(after.split()[0]) > 78  # its first word did not fit into the line before
 
 
 # The demo script, as far as it goes without making an environment.

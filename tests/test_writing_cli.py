@@ -89,6 +89,16 @@ def test_dry_run_sends_nothing(library):
     assert "RESPONSA_CHAT_MODEL" in f"{refused.output}{refused.exception}"
 
 
+def test_a_dry_run_of_a_recipe_that_answers_by_itself(library, monkeypatch):
+    monkeypatch.setenv("RESPONSA_CHAT_MODEL", "openai:any")
+    refused = invoke("ask", ASKED, "--dry-run", "--recipe", "bm25")
+    assert refused.exit_code == 1
+    said = f"{refused.output}{refused.exception}"
+    assert "'bm25'" in said
+    assert "--model" in said
+    assert "RESPONSA_CHAT_MODEL" not in said  # it is set
+
+
 def test_a_dry_run_says_why_nothing_would_be_asked(library):
     with ChatServer() as server:
         told = invoke("ask", "Who won the cup?", "--model", f"{server.url}#m", "--dry-run", "--recipe", plain(library))

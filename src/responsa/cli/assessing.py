@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ from responsa.cli.taxonomy import CatalogueOption
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from responsa.errors import ResponsaError
     from responsa.models.chat import ChatModel
     from responsa.models.chat.dryrun import DryRun
     from responsa.taxonomy.activities.catalogue import Catalogue, Found
@@ -133,12 +134,19 @@ def _method(name: str) -> Any:  # noqa: ANN401  # one of the literals
     return name
 
 
+def names_none(model: str) -> bool:
+    """Whether no language model is to be asked: ``none``, or nothing said here and in the environment."""
+    from responsa.models.chat.load import VARIABLE
+
+    return model == NONE or not (model or os.environ.get(VARIABLE, "").strip())
+
+
 def _model(name: str, *, dry_run: bool) -> tuple[ChatModel | None, DryRun | None]:
     """The language model, None for none; the same as one that sends nothing, where that is asked for."""
     from responsa.errors import InputError
-    from responsa.models.chat.load import UNSET, VARIABLE, load_chat
+    from responsa.models.chat.load import UNSET, load_chat
 
-    if name == NONE or not (name or os.environ.get(VARIABLE, "").strip()):
+    if names_none(name):
         if dry_run:
             raise InputError(f"--dry-run: no language model is asked; {UNSET}")
         if not name:
@@ -171,14 +179,14 @@ def _journal(out: Path | None) -> Journal:
 
 @dataclass
 class _Session:
-    """What all assessments of a command share; each report is read once."""
+    """What all assessments of a command share. Each report is read once, and held until the next one is."""
 
     catalogue: Catalogue
     year: int | None
     asking: Asking
     chat: ChatModel | None
     bar: Callable[[int, int, str], None] = lambda _done, _total, _label: None
-    _reports: dict[str, Report] = field(default_factory=dict)
+    _last: tuple[str, Report | ResponsaError] | None = None
     _like: Likeness | None = None
 
     def pairs(self, reports: Sequence[Path], activities: Sequence[str], *, every: bool) -> list[tuple[str, str]]:
@@ -208,14 +216,22 @@ class _Session:
 
     def _read(self, path: str) -> Report:
         from responsa.corpus.limits import Limits
+        from responsa.errors import ResponsaError
         from responsa.taxonomy.evidence.report import read_report
 
-        if path not in self._reports:
+        if self._last is None or self._last[0] != path:
             limits = Limits(ocr=self.asking.ocr) if self.asking.ocr else None
-            self._reports[path] = read_report(Path(path), None, limits, self.bar)
-            for each in self._reports[path].notices:
+            try:
+                found: Report | ResponsaError = read_report(Path(path), None, limits, self.bar)
+            except ResponsaError as error:
+                found = error
+            self._last = path, found
+            for each in () if isinstance(found, ResponsaError) else found.notices:
                 note(f"{Path(path).name}: {each}")
-        return self._reports[path]
+        last = self._last[1]
+        if isinstance(last, ResponsaError):
+            raise last
+        return last
 
     def _assess(self, report: Report, found: Found, year: int, said: str) -> Assessment:
         from responsa.taxonomy.assessment.assess import assess as made

@@ -33,7 +33,12 @@ def runs(
         list[str] | None, typer.Option("--recipe", metavar="NAME", help="An evidence recipe; several. Else all.")
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", metavar="MODEL", help="The language model for qe, qeha and prfqe.")
+        str,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="The language model for qe, qeha and prfqe; else that of RESPONSA_CHAT_MODEL; none for no model.",
+        ),
     ] = "",
     chunks: Annotated[
         int, typer.Option("--chunks", min=1, help="Chunks for a row where a recipe ranks them all (default and kin).")
@@ -74,12 +79,11 @@ def runs(
 
 
 def _chat(model: str) -> ChatModel | None:
-    """The model named, or that of the environment; None where there is neither."""
-    import os
-
+    """The model named, or that of the environment; None where there is neither, and for ``none``."""
+    from responsa.cli.assessing import names_none
     from responsa.models.chat.load import load_chat
 
-    return load_chat(model) if model or os.environ.get("RESPONSA_CHAT_MODEL") else None
+    return None if names_none(model) else load_chat(model)
 
 
 def _reports(rows: Sequence[MarkedRow], folder: Path) -> dict[str, Report]:

@@ -77,12 +77,14 @@ def planning(chosen: Recipe) -> tuple[Recipe, DryRuns]:
     from responsa.answer.generators.base import Generator
     from responsa.errors import InputError
     from responsa.models.chat.dryrun import DryRuns
-    from responsa.models.chat.load import UNSET
+    from responsa.models.chat.load import UNSET, VARIABLE
     from responsa.retrieval.listwise import asked_by
 
     own = chosen.answer
     if not isinstance(own, Generator):
-        raise InputError(f"--dry-run: no language model writes this answer; {UNSET}")
+        named = bool(os.environ.get(VARIABLE, "").strip())
+        hint = "name one with --model, or take a recipe without [answer]" if named else UNSET
+        raise InputError(f"--dry-run: no language model writes the answers of the recipe {chosen.name!r}; {hint}")
     runs = DryRuns()
     answer = replace(own, tools=replace(own.tools, chat=runs(own.model)))
     return replace(chosen, answer=answer, retrieve=asked_by(chosen.retrieve, runs)), runs

@@ -37,7 +37,10 @@ def main(arguments: Sequence[str] | None = None, stop: threading.Event | None = 
         server = ChatServer(port=options.port, share=share, seed=options.seed, kept=0)
     except ValueError:
         parser.error("--share: expected FAULT=SHARE, such as 429=.1")
-    except (OSError, OverflowError, ResponsaError) as error:
+    except OSError as error:
+        sys.stderr.write(f"port {options.port}: {error.strerror}; name another with --port, or 0 for a free one\n")
+        return 1
+    except (OverflowError, ResponsaError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     with server:
