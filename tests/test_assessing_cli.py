@@ -153,7 +153,7 @@ def test_a_scan_says_what_to_do(typed, tmp_path):
     path.write_bytes(pdf(Sheet().image(), Sheet().image()))
     done = typed(path, "--activity", "CCM 7.7")
     assert done.returncode == 1
-    assert "are pictures (scans)" in done.stderr
+    assert "pictures (scans)" in done.stderr
     assert "--ocr eng" in done.stderr
 
 

@@ -155,3 +155,9 @@ def test_the_given_sets_load_and_folds_are_disjoint(data):
         tested = {passage for each in parts.test for passage in each.passages}
         assert tested.isdisjoint(passage for each in parts.train for passage in each.passages)
     assert isinstance(fold, Fold)
+
+
+def test_of_a_small_file_no_more_than_a_fifth_is_set_apart():
+    rows = [example(f"q{number}", f"p{number}") for number in range(40)]
+    learned, held = hold_out(rows, 200, seed=0)
+    assert (len(learned), len(held)) == (32, 8)

@@ -373,7 +373,7 @@ WHOLE = pdf(body())
         (WHOLE[: len(WHOLE) // 2], "is cut short"),
         (b"%PDF-1.7\ngarbage\n%%EOF", "is damaged"),
         (pdf(), "is damaged"),
-        (pdf(Sheet().image()), "has no text on its 1 pages, of which 1 are pictures"),
+        (pdf(Sheet().image()), "has no text: pages 1, pictures (scans) among them 1"),
         (
             pdf(body(), encrypt="<</Filter/Standard/V 1/R 2/O<" + "00" * 32 + ">/U<" + "11" * 32 + ">/P -4>>"),
             "password",

@@ -433,6 +433,16 @@ def test_the_safeguards_always_apply(made):
     assert (found.verdicts["Safeguards"], found.verdict) == ("insufficient", "insufficient")
 
 
+def test_large_amounts_keep_their_digits():
+    from responsa.cli.assessing_output import _amount
+    from responsa.taxonomy.assessment.assess import _told
+    from responsa.taxonomy.values import KpiLine
+
+    line = KpiLine("turnover", "A.2", "7.7 Ownership", 12_345_678.5, 91.25, "EUR thousand", 4, "", 2023)
+    assert "12345678.5 EUR thousand, 91.25 %" in _told(line)
+    assert _amount(line) == "12,345,678.5 EUR thousand, 91.25 %"
+
+
 def test_a_small_window_drops_the_worst_chunks_and_says_so(made):
     seen = {}
     for window in range(REPLY, REPLY + 3000, 50):

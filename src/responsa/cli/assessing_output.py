@@ -84,7 +84,7 @@ def _criterion(each: CriterionAssessment, value: Assessment) -> None:
         figure, limit = check.figure, check.threshold
         reason = f": {check.reason}" if check.reason else ""
         _lines(
-            f"{figure.value:g} {figure.unit} on page {figure.page} {outcome} {limit.op} {limit.value:g} {limit.unit}"
+            f"{figure.value:.12g} {figure.unit} on page {figure.page} {outcome} {limit.op} {limit.value:.12g} {limit.unit}"
             f" ({limit.metric}){reason}",
             each.depth + 2,
         )
@@ -105,8 +105,8 @@ def _kpi(value: Assessment) -> None:
 
 
 def _amount(line: KpiLine) -> str:
-    amount = "no amount" if line.amount is None else f"{line.amount:,g} {line.unit}".strip()
-    return amount if line.share is None else f"{amount}, {line.share:g} %"
+    amount = "no amount" if line.amount is None else f"{line.amount:,.12g} {line.unit}".strip()
+    return amount if line.share is None else f"{amount}, {line.share:.12g} %"
 
 
 def _trace(value: Assessment) -> None:

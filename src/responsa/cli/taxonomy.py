@@ -155,7 +155,7 @@ def _print_criterion(root: Criterion, depth: int) -> None:
 def _threshold(each: Threshold) -> str:
     scope = "applies to: " if each.scope else ""
     when = _dates(each)
-    amount = f"{each.op} {each.value:g} {each.unit}".rstrip()
+    amount = f"{each.op} {each.value:.12g} {each.unit}".rstrip()
     if each.unit == "class":
         amount = f"{chr(ord('A') - 1 + int(each.value))} or better"
     return f"{scope}{each.metric} {amount}{f' ({when})' if when else ''}"

@@ -180,14 +180,15 @@ def hold_out(examples: Sequence[Example], count: int, seed: int) -> tuple[tuple[
     """Examples to learn from and about ``count`` to choose the best state by; no gold passage is in both.
 
     Questions that are linked by shared gold passages stay together; groups are drawn at random, never more than
-    ``count`` questions. InputError where none can be set apart.
+    ``count`` questions, nor than a fifth of all where that leaves any. InputError where none can be set apart.
     """
     groups = _linked(examples)
     Random(seed).shuffle(groups)  # noqa: S311
     kept: set[int] = set()
-    for group in groups:
-        if len(kept) + len(group) <= min(count, len(examples) - 1):
-            kept.update(group)
+    for most in (min(count, len(examples) // 5), min(count, len(examples) - 1)):
+        for group in [] if kept else groups:
+            if len(kept) + len(group) <= most:
+                kept.update(group)
     if not kept:
         raise InputError(f"no question of {len(examples)} can be set apart for validation: all share gold passages")
     learned = tuple(example for row, example in enumerate(examples) if row not in kept)

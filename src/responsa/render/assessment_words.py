@@ -149,7 +149,7 @@ def when(each: Criterion) -> str:
 
 def threshold(each: Threshold) -> str:
     """``specific emissions of CO2: below 50 gCO2/km (to 2025-12-31)``."""
-    amount = f"{_SIGNS[each.op]} {each.value:g} {each.unit}".rstrip()
+    amount = f"{_SIGNS[each.op]} {each.value:.12g} {each.unit}".rstrip()
     if each.unit == "class" and each.value >= 1:
         amount = f"{chr(ord('A') - 1 + int(each.value))} or better"
     parts = (dates(each), short(each.condition, _CONDITION), "says to what it applies" * each.scope)

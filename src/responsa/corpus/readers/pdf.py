@@ -52,7 +52,7 @@ def read_pdf(content: bytes, stem: str, fail: Fail) -> tuple[Edition, ...]:
         scanned = sum(SCANNED in passage.flags for passage in passages)
         tried = allowed.get().ocr
         fail(
-            f"has no text on its {len(passages)} pages, of which {scanned} are pictures (scans); "
+            f"has no text: pages {len(passages)}, pictures (scans) among them {scanned}; "
             + (f"no words were recognised in them ({tried})" if tried else "read their words with --ocr eng")
         )
     return (Edition(document_id, title, passages),)

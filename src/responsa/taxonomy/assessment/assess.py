@@ -196,7 +196,7 @@ def _no_figures(held: _Held, year: int) -> Iterator[str]:
         for each in walk(root.criterion):
             for threshold in each.thresholds:
                 if not threshold.scope and (each.id, threshold) not in compared:
-                    limit = f"{threshold.metric} {threshold.op} {threshold.value:g} {threshold.unit}"
+                    limit = f"{threshold.metric} {threshold.op} {threshold.value:.12g} {threshold.unit}"
                     yield f"{each.id}: no figure of {year} was found to set beside {limit}"
 
 
@@ -341,8 +341,8 @@ def _kpi_evidence(report: Report, lines: Sequence[KpiLine]) -> list[Evidence]:
 
 
 def _told(line: KpiLine) -> str:
-    amount = "no amount" if line.amount is None else f"{line.amount:g} {line.unit}".strip()
-    share = "" if line.share is None else f", {line.share:g} % of the company's total"
+    amount = "no amount" if line.amount is None else f"{line.amount:.12g} {line.unit}".strip()
+    share = "" if line.share is None else f", {line.share:.12g} % of the company's total"
     return f"{line.kpi} {line.year or ''}, line under {line.section}: {line.name}: {amount}{share}"
 
 

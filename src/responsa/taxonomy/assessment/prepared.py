@@ -151,8 +151,8 @@ def portions(found: Numbers, activity: Activity, pages: Collection[int]) -> Iter
     for each in shares_of_counts([figure for figure in found.figures if figure.page in pages]):
         if about & set(words(each.whole.unit)):
             yield (
-                f"page {each.part.page}: {each.part.value:,g} {each.part.unit} are {each.share:.1f} % of"
-                f" {each.whole.value:,g} {each.whole.unit}"
+                f"page {each.part.page}: {each.part.value:,.12g} {each.part.unit} are {each.share:.1f} % of"
+                f" {each.whole.value:,.12g} {each.whole.unit}"
             )
 
 

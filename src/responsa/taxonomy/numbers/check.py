@@ -340,9 +340,9 @@ def _outcome(op: Operator, limit: float, figure: Figure) -> tuple[Comparison, st
         low = float("-inf")
     outcomes = {_meets(op, value, limit) for value in (low, high)}
     if len(outcomes) > 1:
-        return _NEITHER, f"says only {figure.bound} {figure.value:g}"
+        return _NEITHER, f"says only {figure.bound} {figure.value:.12g}"
     if figure.bound == "about" and abs(figure.value - limit) <= 0.01 * abs(limit):
-        return _NEITHER, f"is about as large as the limit ({figure.value:g})"
+        return _NEITHER, f"is about as large as the limit ({figure.value:.12g})"
     return ("meets" if outcomes.pop() else "misses"), ""
 
 
@@ -360,6 +360,6 @@ def _said(check: NumberCheck) -> str:
     figure, threshold = check.figure, check.threshold
     verb = "meets" if check.outcome == "meets" else "misses"
     return (
-        f"{figure.value:g} {figure.unit} on page {figure.page} {verb} {threshold.op} {threshold.value:g}"
+        f"{figure.value:.12g} {figure.unit} on page {figure.page} {verb} {threshold.op} {threshold.value:.12g}"
         f" {threshold.unit} ({threshold.metric})"
     )

@@ -382,9 +382,9 @@ def _flags(lines: Sequence[Line], totals: Mapping[Section, tuple[float | None, f
         if whole and line.amount is not None and line.share is not None:
             share = 100 * line.amount / whole
             if abs(share - line.share) > 1 + 50 / abs(whole):
-                yield f"{line.name}: {line.amount:g} is {share:.1f} % of the total, printed is {line.share:g} %"
+                yield f"{line.name}: {line.amount:.12g} is {share:.1f} % of the total, printed is {line.share:.12g} %"
     for section in ("A.1", "A.2"):
         printed = totals.get(section, (None, None))[0]
         own = [line.amount for line in lines if line.section == section and not line.part and line.amount is not None]
         if printed is not None and own and abs(sum(own) - printed) > max(0.51 * len(own), 0.005 * abs(printed)):
-            yield f"the lines of {section} add up to {sum(own):g}, its sum is printed as {printed:g}"
+            yield f"the lines of {section} add up to {sum(own):.12g}, its sum is printed as {printed:.12g}"
