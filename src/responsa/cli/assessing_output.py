@@ -84,8 +84,8 @@ def _criterion(each: CriterionAssessment, value: Assessment) -> None:
         figure, limit = check.figure, check.threshold
         reason = f": {check.reason}" if check.reason else ""
         _lines(
-            f"{figure.value:.12g} {figure.unit} on page {figure.page} {outcome} {limit.op} {limit.value:.12g} {limit.unit}"
-            f" ({limit.metric}){reason}",
+            f"{figure.value:.12g} {figure.unit} on page {figure.page} {outcome} {limit.op} {limit.value:.12g}"
+            f" {limit.unit} ({limit.metric}){reason}",
             each.depth + 2,
         )
     if not each.claims:

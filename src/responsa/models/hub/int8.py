@@ -10,7 +10,6 @@ from responsa.errors import InputError, ModelError
 if TYPE_CHECKING:
     from torch.nn import Module
 
-BATCH = 4  # texts run together at most: inputs are scaled over a batch, and a larger one is no faster
 _HEAD = frozenset({"classifier", "pooler", "pre_classifier", "score"})
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from responsa.errors import ModelError, suggestion
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
-from responsa.models.hub.int8 import BATCH, check_device, in_8_bits
-from responsa.models.hub.source import Source, above_zero, library, named
+from responsa.models.hub.int8 import check_device, in_8_bits
+from responsa.models.hub.source import Source, above_zero, batch_on, library, named
 from responsa.models.hub.spans import narrow
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class HubPairScorer:
 
         found = model.predict(
             [(readable(one), readable(other)) for one, other in pairs],
-            batch_size=min(self.batch, BATCH) if self.int8 else self.batch,
+            batch_size=batch_on(model.device, self.batch),
             show_progress_bar=False,
             activation_fn=torch.nn.Identity(),
             convert_to_numpy=True,

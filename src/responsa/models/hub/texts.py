@@ -13,8 +13,8 @@ import numpy as np
 from responsa.errors import MissingDependency
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
-from responsa.models.hub.int8 import BATCH, check_device, in_8_bits
-from responsa.models.hub.source import Source, above_zero, named
+from responsa.models.hub.int8 import check_device, in_8_bits
+from responsa.models.hub.source import Source, above_zero, batch_on, named
 from responsa.models.hub.spans import narrow
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class HubTextScorer:
         rows = tokenizer([readable(text) for text in texts], **told)["input_ids"] if texts else []
         order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
         scores = np.zeros((len(texts), int(model.config.num_labels)), dtype=np.float32)
-        batch = min(self.batch, BATCH) if self.int8 else self.batch
+        batch = batch_on(model.device, self.batch)
         for start in range(0, len(order), batch):
             places = order[start : start + batch]
             padded = tokenizer([readable(texts[place]) for place in places], padding=True, return_tensors="pt", **told)
