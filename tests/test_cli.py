@@ -70,7 +70,8 @@ def call(monkeypatch) -> Call:
 
 @pytest.fixture(scope="session")
 def shared_folder(sample_library) -> Path:
-    """The sample library, for commands that only read."""
+    """The sample library, encoded, for commands that only read: the first search would tell that it encodes."""
+    process("--library", sample_library.folder, "index")
     return sample_library.folder
 
 

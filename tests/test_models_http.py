@@ -4,13 +4,13 @@ import gc
 import logging
 import subprocess
 import sys
-import threading
 import traceback
 import warnings
 
 import numpy as np
 import pytest
 
+from chats import KEY, Time
 from responsa import pacing
 from responsa.cache import Cache
 from responsa.errors import InputError, MissingDependency, ModelError, ResponsaError
@@ -27,26 +27,6 @@ from responsa.models.http import service as service_module
 from responsa.models.load import ENCODERS, RERANKERS, load_encoder, load_reranker
 from responsa.models.prompts import BGE_ICL_SUFFIX, NV_EMBED_PREFIX, icl_prefix
 from responsa.testing import LocalServer, embed, relevance
-
-KEY = "sk-Tr0ub4dor-and-3-more"
-NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
-
-
-class Time:
-    """A clock that sleeping moves on, and nothing else."""
-
-    def __init__(self):
-        self.now = 0.0
-        self.slept = []
-        self.lock = threading.Lock()
-
-    def sleep(self, seconds):
-        with self.lock:
-            self.slept.append(round(seconds, 6))
-            self.now += seconds
-
-    def clock(self, jitter=1.0):
-        return Clock(monotonic=lambda: self.now, wall=lambda: NOW + self.now, sleep=self.sleep, jitter=lambda: jitter)
 
 
 @pytest.fixture

@@ -109,8 +109,8 @@ TARGETS = {
     'Regulation (EU) No 648/2012 ("EMIR")': ["32012R0648#"],
     "Article 20 of EBA RTS for own funds requirements": ["32014R0241#Article 20"],
     "Article 1 of DA 183/2014": ["32014R0183#Article 1"],
-    "Article 1(5) and Article 2(4) of the RTS on materiality threshold": [
-        "32018R0171#Article 1(5)", "32018R0171#Article 2(4)"
+    "Article 1(6) and Article 3(2) of the RTS on materiality threshold": [
+        "32018R0171#Article 1(6)", "32018R0171#Article 3(2)"
     ],
     "Article 7 of Regulation (EU) No 529/2014; Article 8 of that regulation": [
         "32014R0529#Article 7", "32014R0529#Article 8"

@@ -12,6 +12,7 @@ import typer
 
 from responsa.cli.judging import EMBEDDED, RULES
 from responsa.cli.output import add_row, note, print_table, say, table
+from responsa.cli.planned import COUNTS, price
 from responsa.errors import InputError
 
 if TYPE_CHECKING:
@@ -197,31 +198,26 @@ def _raters(options: Options, bar: Progress) -> Scorer:
 
 def print_plan(planned: Sequence[dict[str, Any]]) -> None:
     """Calls, tokens and cost of each system, and of all."""
-    numbers = ("calls", "from the cache", "too long", "tokens in", "tokens out", "US dollars")
     keys = ("calls", "known", "failing", "tokens_in", "tokens_out")
     for each in planned:
         say(each["name"])
-        listing = table("row", "purpose", *numbers, right=numbers)
+        listing = table("row", "purpose", *COUNTS, right=COUNTS)
         totals, dollars = dict.fromkeys(keys, 0), list[float]()
         for row in each["rows"]:
             if row["reason"]:
-                add_row(listing, row["label"], "not run here", *[""] * len(numbers))
+                add_row(listing, row["label"], "not run here", *[""] * len(COUNTS))
             for purpose in row["planned"]:
                 add_row(
                     listing, row["label"], purpose["purpose"] or "-", *(f"{purpose[key]:,}" for key in keys),
-                    _dollars(purpose["cost"]),
+                    price(purpose["cost"]),
                 )  # fmt: skip
                 for key in keys:
                     totals[key] += purpose[key]
                 dollars += [purpose["cost"]] if purpose["cost"] is not None else []
-        add_row(listing, "all", "", *(f"{totals[key]:,}" for key in keys), _dollars(sum(dollars) if dollars else None))
+        add_row(listing, "all", "", *(f"{totals[key]:,}" for key in keys), price(sum(dollars) if dollars else None))
         print_table(listing)
         for reason in dict.fromkeys(row["reason"] for row in each["rows"] if row["reason"]):
             say(f"- not run here: {reason}")
-
-
-def _dollars(cost: float | None) -> str:
-    return "-" if cost is None else f"{cost:.4f}"
 
 
 def print_results(results: dict[str, Any]) -> None:

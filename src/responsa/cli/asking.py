@@ -13,8 +13,8 @@ from responsa.cli.output import (
     AsOfOption,
     JsonOption,
     RecipeOption,
-    in_force,
     note,
+    note_gap,
     parse_date,
     plural,
     print_json,
@@ -343,5 +343,4 @@ def _note_gaps(corpus: Corpus, read: Iterable[str], day: date | None) -> None:
     for document_id in sorted(set(corpus.approximate).intersection(read)):
         version = corpus.version(document_id)
         if version:
-            advice = f"the library has none for {day}" if day else "--as-of DATE reads the law of a day"
-            note(f"note: {document_id}: the version read is {in_force(version)}; {advice}")
+            note_gap(corpus, version, day)
