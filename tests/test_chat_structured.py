@@ -296,3 +296,23 @@ def test_calls_add_up():
     assert (both.prompt, both.tokens_in, both.tokens_out, both.cost, both.seconds) == ("d", 11, 22, 0.5, 3.0)
     assert (both.attempts, both.cached, both.error) == (3, False, "why")
     assert together([two]).cost is None
+
+
+def test_replies_that_never_fit_are_asked_anew_in_another_run(tmp_path):
+    """They are a failure, and failures are not kept; the reply to another chat is."""
+    cache = Cache(tmp_path / "cache.sqlite")
+    good, bad = chat("good"), chat("bad")
+    script = ScriptedChat(lambda each: json.dumps(GOOD) if "good" in each.messages[0].text else "no JSON")
+    for _ in range(2):
+        found = ask(CachedChat(script, cache), [good, bad], Verdict)
+        assert isinstance(found[0], Parsed)
+        assert isinstance(found[1], ChatFailed)
+    assert Counter(each.messages[0].text[:4] for each in script.asked) == {"good": 1, "bad\n": 6}
+
+
+def test_a_reply_mended_when_asked_again_is_kept_with_what_led_to_it(tmp_path):
+    cache = Cache(tmp_path / "cache.sqlite")
+    script = ScriptedChat(lambda each: json.dumps(GOOD) if len(each.messages) > 1 else "no JSON")
+    for _ in range(2):
+        assert isinstance(ask(CachedChat(script, cache), [chat("q")], Verdict)[0], Parsed)
+    assert len(script.asked) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -137,14 +138,14 @@ def test_a_premise_may_be_a_stretch_of_a_passage(tmp_path):
     text = "A firm keeps a register. It is open to all."
     rows = [marked(text, 0, 24, "one", "train"), marked(text, 25, 43, "two", "test")]
     path = write(tmp_path / "p.jsonl", rows)
-    found = read(path, {("adgm", "p1"): text})
+    found = read(path, lambda: {("adgm", "p1"): text})
     assert [sample.texts for sample in found.learned] == [("A firm keeps a register.", "one")]
     assert [sample.texts for sample in found.test] == [("It is open to all.", "two")]
     for texts, complaint in ((None, "--data"), ({}, "no text of adgm passage 'p1'"), ({("adgm", "p1"): "B"}, "digest")):
         with pytest.raises(InputError, match=rf"line 1: .*{complaint}"):
-            read(path, texts)
+            read(path, None if texts is None else lambda texts=texts: texts)
     with pytest.raises(InputError, match="'part' is 'dev'; write one of train, test"):
-        read(write(tmp_path / "q.jsonl", [marked(text, 0, 24, "one", "dev")]), {("adgm", "p1"): text})
+        read(write(tmp_path / "q.jsonl", [marked(text, 0, 24, "one", "dev")]), lambda: {("adgm", "p1"): text})
 
 
 def test_what_is_learned_shares_no_premise_with_a_test_part(tmp_path):
@@ -154,14 +155,14 @@ def test_what_is_learned_shares_no_premise_with_a_test_part(tmp_path):
         tmp_path / "given.jsonl",
         [pair("a firm keeps  a register.", "three"), *(pair(f"rule {n}", "four") for n in range(9))],
     )
-    samples = gather([own, given], None, 0, 1, 0, texts={("adgm", "p1"): text})
+    samples = gather([own, given], None, 0, 1, 0, texts=lambda: {("adgm", "p1"): text})
     assert [sample.texts[1] for sample in samples.test] == ["one"]
     assert {sample.texts[1] for sample in (*samples.learned, *samples.validation)} == {"two", "four"}
 
 
 def test_the_pairs_written_for_the_project_find_their_text(data):
     path = Path(__file__).parents[1] / "training" / "regulatory_pairs.jsonl"
-    found = read(path, texts_of(data, {}))
+    found = read(path, cache(lambda: texts_of(data, {})))
     assert len(found.learned) > 4 * len(found.test) * 0.7
     for part in found:
         labels = Counter(sample.label for sample in part)

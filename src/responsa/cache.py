@@ -124,6 +124,15 @@ class Cache:
             if _size(db) > self.limit:
                 _shrink(db, self.limit * 9 // 10)  # some air, so that not every write has to make room
 
+    def drop_many(self, keys: Iterable[str]) -> None:
+        """Forget answers, such as those that turned out to be of no use; unknown keys are passed over."""
+        wanted = [(name,) for name in dict.fromkeys(keys)]
+        if wanted and self._state.writing:
+            with self._forgiving(reading=False), self._open() as db:
+                if db is not None:
+                    with _transaction(db):
+                        db.executemany("DELETE FROM entries WHERE key = ?", wanted)
+
     def prune(self, size: int = 0) -> int:
         """Drop the oldest answers until at most ``size`` bytes are left; the number of answers dropped."""
         dropped = 0

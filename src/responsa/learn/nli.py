@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -45,12 +45,12 @@ class Written(NamedTuple):
     test: tuple[Sample, ...]
 
 
-def read(path: Path, texts: Texts | None = None) -> Written:
+def read(path: Path, texts: Callable[[], Texts] | None = None) -> Written:
     """Pairs from JSON lines ``{premise, hypothesis, label, source?}``, compressed where the name ends in ``.gz``.
 
-    In place of ``premise`` a row may mark a stretch of a passage (`labels.stretch`), whose text is then taken from
-    ``texts``; it also says its ``part``, of which ``test`` is only measured. The source is the file's name where a
-    row has none; pairs with the same premise are one group. InputError names file and line.
+    In place of ``premise`` a row may mark a stretch of a passage (`labels.stretch`), whose text is then taken from what
+    ``texts`` gives; it also says its ``part``, of which ``test`` is only measured. The source is the file's name where
+    a row has none; pairs with the same premise are one group. InputError names file and line.
     """
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
     found: dict[Part, list[Sample]] = {"train": [], "test": []}
@@ -68,12 +68,12 @@ def read(path: Path, texts: Texts | None = None) -> Written:
     return Written(tuple(found["train"]), tuple(found["test"]))
 
 
-def _premise(row: dict[str, object], place: str, texts: Texts | None) -> str:
+def _premise(row: dict[str, object], place: str, texts: Callable[[], Texts] | None) -> str:
     if "premise" in row or "passage" not in row:
         return _text(row, "premise", place)
     if texts is None:
         raise InputError(f"{place}: the premise is a stretch of a passage; say with --data where the texts are")
-    return stretch(row, place, texts)[2].strip()
+    return stretch(row, place, texts())[2].strip()
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
@@ -103,7 +103,7 @@ def gather(
     validation: int,
     seed: int,
     tests: Sequence[Path] = (),
-    texts: Texts | None = None,
+    texts: Callable[[], Texts] | None = None,
 ) -> Samples:
     """The pairs of files and ``edited`` ones of the corpus, split by premise (`hold_out`).
 

@@ -83,6 +83,10 @@ class CachedChat:
         whole = yield from _returning(self.inner, chat)
         self._keep(self.place(chat), whole)
 
+    def forget(self, chats: Sequence[Chat]) -> None:
+        """Drop what the cache has for them: replies that turned out to be failures."""
+        self.cache.drop_many(self.place(chat) for chat in chats)
+
     def cancel(self) -> None:
         """Give up every request that is on its way."""
         stopper(self.inner)()

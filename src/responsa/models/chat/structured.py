@@ -47,6 +47,7 @@ class _Question(Generic[S]):
 
     chat: Chat
     calls: list[Call] = field(default_factory=list)
+    unfit: list[Chat] = field(default_factory=list)
     outcome: Parsed[S] | ChatFailed | None = None
 
     @property
@@ -61,8 +62,11 @@ def ask(
 
     A reply that does not fit is shown to the model with what is wrong, and asked again. For each chat at most ``tries``
     replies are read and at most ``tries`` requests sent, those that failed on their way included. The call of a
-    failure is the sum of all that were made.
+    failure is the sum of all that were made. Where none of its replies fits, a cache forgets them, so that another run
+    asks anew.
     """
+    from responsa.models.chat.cached import CachedChat  # opens the client's libraries
+
     reader = Reader(shape)
     questions = [_Question[S](reader.dressed(chat)) for chat in chats]
     for turn in range(1, tries + 1):
@@ -76,6 +80,8 @@ def ask(
         batch = [replace(question.chat, attempts=tries - question.sent) for question in waiting]
         for question, reply in zip(waiting, model.replies(batch, counted) if batch else [], strict=True):
             _settle(reader, question, reply, last=turn == tries, tries=tries, name=model.name)
+    if isinstance(model, CachedChat):
+        model.forget([chat for each in questions if isinstance(each.outcome, ChatFailed) for chat in each.unfit])
     return [question.outcome for question in questions if question.outcome is not None]
 
 
@@ -90,6 +96,7 @@ def _settle(
     try:
         value = reader.read(reply.text)
     except Unfit as unfit:
+        question.unfit.append(question.chat)
         if last or question.sent >= tries:
             told = f"the reply cannot be used: {unfit}"
             asked = f" (asked {len(question.calls)} times)" if len(question.calls) > 1 else ""

@@ -12,9 +12,9 @@ import numpy as np
 from responsa.errors import ModelError, suggestion
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
-from responsa.models.hub.int8 import check_device, in_8_bits
+from responsa.models.hub.int8 import check_device
+from responsa.models.hub.quicken import quicken
 from responsa.models.hub.source import Source, above_zero, batch_on, library, named
-from responsa.models.hub.spans import narrow
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -108,9 +108,7 @@ def _open(source: Source, fingerprint: str, max_tokens: int | None, device: str,
             local_files_only=local,
             trust_remote_code=source.trust_remote_code,
         )
-        narrow(model.model if hasattr(model, "model") else model)
-        if int8:
-            in_8_bits(model, source.model)
+        quicken(model.model if hasattr(model, "model") else model, source.model, int8)
         return model
 
     return source.load("cross-encoder", make)

@@ -13,9 +13,9 @@ import numpy as np
 from responsa.errors import MissingDependency
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
-from responsa.models.hub.int8 import check_device, in_8_bits
+from responsa.models.hub.int8 import check_device
+from responsa.models.hub.quicken import quicken
 from responsa.models.hub.source import Source, above_zero, batch_on, named
-from responsa.models.hub.spans import narrow
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -111,9 +111,7 @@ def _open(source: Source, fingerprint: str, device: str, int8: bool) -> tuple[Pr
         tokenizer = transformers.AutoTokenizer.from_pretrained(source.reference, **told)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(source.reference, **told)
         net = model.float().to(place).eval()
-        narrow(net)
-        if int8:
-            in_8_bits(net, source.model)
+        quicken(net, source.model, int8)
         return tokenizer, net
 
     return source.load("classifier of texts", make)

@@ -1,0 +1,71 @@
+"""Classifiers of the hub made faster on a CPU without another result.
+
+Each means changes how a network of transformers computes, and is kept only where the logits of a few texts stay the
+same: the code of a release that we do not know is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from responsa.models.hub.int8 import in_8_bits
+from responsa.models.hub.packed import pack
+from responsa.models.hub.positions import install, project
+from responsa.models.hub.spans import narrow
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
+Undo = Callable[[], None]
+_SAME = 5e-5  # how far logits may be apart to count as equal: sums of 32 bits in another order
+
+
+def quicken(net: Module, model: str, int8: bool = False) -> None:
+    """Project tables of positions once, read slices of them, and lay weights out for oneDNN, or bring them to 8 bits
+    (`in_8_bits`, whose logits are others). ``model`` names it in errors."""
+    due = _logits(net)
+    positions = project(net)
+    undo = keeps(net, lambda each: install(each, positions), due) if positions else None
+    if int8:
+        if undo:
+            undo()
+        in_8_bits(net, model)
+        if undo and positions:
+            install(net, positions)
+        due = _logits(net)
+    keeps(net, narrow, due)
+    if not int8:
+        keeps(net, pack, due)
+
+
+def keeps(net: Module, act: Callable[[Module], Undo | None], due: list[Tensor] | None = None) -> Undo | None:
+    """Do it to the network. What takes it back, or None where nothing was done or where the logits changed and it was
+    taken back. ``due`` are its logits before, where they are known."""
+    import torch
+
+    due = due or _logits(net)
+    undo = act(net)
+    if undo is None:
+        return None
+    try:
+        same = all(torch.allclose(one, other, atol=_SAME) for one, other in zip(due, _logits(net), strict=True))
+    except (RuntimeError, IndexError, TypeError, ValueError):
+        same = False
+    if not same:
+        undo()
+    return undo if same else None
+
+
+def _logits(net: Module) -> list[Tensor]:
+    """Of texts of two lengths, the first again at the end."""
+    import torch
+
+    was_training = net.training
+    net.eval()
+    ids = torch.arange(2 * 24, device=next(net.parameters()).device).reshape(2, 24) % 5 + 1
+    with torch.inference_mode():
+        found = [net(input_ids=each).logits for each in (ids, ids[:, :3], ids[:1])]
+    net.train(was_training)
+    return found
