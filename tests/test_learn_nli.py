@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -162,7 +161,7 @@ def test_what_is_learned_shares_no_premise_with_a_test_part(tmp_path):
 
 def test_the_pairs_written_for_the_project_find_their_text(data):
     path = Path(__file__).parents[1] / "training" / "regulatory_pairs.jsonl"
-    found = read(path, cache(lambda: texts_of(data, {})))
+    found = read(path, lambda: texts_of(data, {}))
     assert len(found.learned) > 4 * len(found.test) * 0.7
     for part in found:
         labels = Counter(sample.label for sample in part)

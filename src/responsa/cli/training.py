@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -231,7 +230,7 @@ def nli(
     settings = ClassifierSettings(weights=_weights(weight), **_given(frozen=frozen, max_length=length))  # type: ignore[arg-type]
     given = _given(epochs=epochs, batch=batch, learning_rate=rate)
     schedule = replace(Schedule(batch=32, learning_rate=1e-4), seed=seed, **given)  # type: ignore[arg-type]
-    begin, texts = find_base(base, start), cache(lambda: texts_of(data, {})) if data else None
+    begin, texts = find_base(base, start), (lambda: texts_of(data, {})) if data else None
     with Library.open(context.obj) if edits else nullcontext() as library:
         corpus = library.corpus() if library else None
         samples = learning.gather(pairs, corpus, edits, validation, seed, test or (), texts)

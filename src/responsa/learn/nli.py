@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -49,9 +50,11 @@ def read(path: Path, texts: Callable[[], Texts] | None = None) -> Written:
     """Pairs from JSON lines ``{premise, hypothesis, label, source?}``, compressed where the name ends in ``.gz``.
 
     In place of ``premise`` a row may mark a stretch of a passage (`labels.stretch`), whose text is then taken from what
-    ``texts`` gives; it also says its ``part``, of which ``test`` is only measured. The source is the file's name where
-    a row has none; pairs with the same premise are one group. InputError names file and line.
+    ``texts`` gives, which is called once, at the first such row; it also says its ``part``, of which ``test`` is only
+    measured. The source is the file's name where a row has none; pairs with the same premise are one group. InputError
+    names file and line.
     """
+    texts = cache(texts) if texts else None
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
     found: dict[Part, list[Sample]] = {"train": [], "test": []}
     for place, row in _rows(path):
@@ -110,6 +113,7 @@ def gather(
     An edited pair goes with the sentence it was made of. Pairs that stand in the test files too are left out, and
     all whose premise is one of a test part.
     """
+    texts = cache(texts) if texts else None
     given = [read(path, texts) for path in files]
     apart = [sample for each in given for sample in each.test]
     test = (*(sample for path in tests for part in read(path, texts) for sample in part), *apart)
