@@ -173,7 +173,11 @@ def _states(network: Any, tokenizer: Any, probes: Sequence[Any]) -> np.ndarray:
 
 
 def _lift(logits: np.ndarray, sizes: Sequence[int]) -> float:
-    """What the logit of entailment, the last, needs so that in half of the groups of rows one is above `_COVERED`."""
+    """What the logit of entailment, the last, needs so that in half of the groups of rows one is above `_COVERED`.
+
+    The threshold comes to lie between two groups: a text at the threshold itself would be decided by rounding alone.
+    """
     margin = logits[:, 2] - np.log(np.exp(logits[:, :2]).sum(axis=1))
-    highest = [part.max() for part in np.split(margin, np.cumsum(sizes)[:-1])]
-    return float(math.log(_COVERED / (1 - _COVERED)) - np.median(highest))
+    highest = sorted(part.max() for part in np.split(margin, np.cumsum(sizes)[:-1]))
+    middle = (len(highest) - 1) // 2
+    return float(math.log(_COVERED / (1 - _COVERED)) - np.mean(highest[middle : middle + 2]))

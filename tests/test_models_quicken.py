@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from responsa.models.hub import packed, positions  # noqa: E402
+from responsa.models.hub import memory, packed, positions  # noqa: E402
 from responsa.models.hub.quicken import keeps, quicken  # noqa: E402
 
 SMALL = {
@@ -151,3 +154,15 @@ def test_in_8_bits_positions_are_those_of_32(kind, name):
     first = table.storage_offset() // table.shape[-1]
     rows = due.projected[f"deberta.encoder.layer.0.attention.self.{name}"][first : first + len(table)]
     assert torch.allclose(getattr(attention, name)(table), rows, atol=1e-5)
+
+
+def test_memory_is_kept_where_the_library_can():
+    """In a process of its own, for it stays so."""
+    script = "import platform; from responsa.models.hub.memory import keep; print(keep(), platform.libc_ver()[0])"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert told[0] == str(sys.platform == "linux" and told[1:] == ["glibc"])
+
+
+def test_another_system_is_left_alone(monkeypatch):
+    monkeypatch.setattr("sys.platform", "win32")
+    assert not memory.keep()

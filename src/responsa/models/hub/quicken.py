@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from responsa.models.hub.int8 import in_8_bits
+from responsa.models.hub.memory import keep
 from responsa.models.hub.packed import pack
 from responsa.models.hub.positions import install, project
 from responsa.models.hub.spans import narrow
@@ -24,7 +25,8 @@ _SAME = 5e-5  # how far logits may be apart to count as equal: sums of 32 bits i
 
 def quicken(net: Module, model: str, int8: bool = False) -> None:
     """Project tables of positions once, read slices of them, and lay weights out for oneDNN, or bring them to 8 bits
-    (`in_8_bits`, whose logits are others). ``model`` names it in errors."""
+    (`in_8_bits`, whose logits are others); memory is kept from one layer to the next. ``model`` names it in errors."""
+    keep()
     due = _logits(net)
     positions = project(net)
     undo = keeps(net, lambda each: install(each, positions), due) if positions else None
