@@ -273,6 +273,16 @@ def test_a_model_s_verdicts(typed, report):
     )
 
 
+def test_a_missing_library_is_told_before_reports_are_read(monkeypatch):
+    from responsa.cli.assessing import _model
+    from responsa.errors import MissingDependency
+
+    for name in ("pydantic_ai", "pydantic_ai.models"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingDependency, match=r"responsa\[llm\]"):
+        _model("http://127.0.0.1:9/v1#unasked", dry_run=False)
+
+
 def test_a_model_that_never_gives_json_fails_its_rows_and_the_others_go_on(typed, report, tmp_path):
     def reply(asked):
         return "I would rather not." if "CCM 4.1" in asked.text else sensible(asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,7 +144,9 @@ def names_none(model: str) -> bool:
 
 def _model(name: str, *, dry_run: bool) -> tuple[ChatModel | None, DryRun | None]:
     """The language model, None for none; the same as one that sends nothing, where that is asked for."""
-    from responsa.errors import InputError
+    from responsa.errors import InputError, ModelError
+    from responsa.models.chat.cached import CachedChat
+    from responsa.models.chat.client import ApiChat
     from responsa.models.chat.load import UNSET, load_chat
 
     if names_none(name):
@@ -154,6 +157,9 @@ def _model(name: str, *, dry_run: bool) -> tuple[ChatModel | None, DryRun | None
         return None, None
     chat = load_chat(name)
     if not dry_run:
+        if isinstance(chat, ApiChat | CachedChat):
+            with contextlib.suppress(ModelError):  # without a key the cache may still know every reply
+                chat.check()  # a missing library is told before the reports are read
         return chat, None
     from responsa.models.chat.dryrun import DryRun
 
