@@ -18,6 +18,7 @@ import numpy as np
 from responsa.errors import InputError, MissingDependency, ModelError, StorageError
 from responsa.learn.base import Base, embed, open_tokenizer, pair_logits
 from responsa.learn.card import Account, Parity, write_card
+from responsa.learn.evening import Feed, even
 from responsa.learn.graph import HEAD, Shape, encoder_graph, pair_graph
 from responsa.learn.train import import_torch
 from responsa.models import Vectors
@@ -118,6 +119,8 @@ def _write_model(graph: onnx.ModelProto, plan: Plan, folder: Path, quantise: boo
 
     target = folder / "model.onnx"
     if quantise:
+        if plan.kind != "encoder":  # whose mean over a text evens out most of it
+            even(graph, _feeds(plan))
         _quantised(graph, target)
     else:
         onnx.save(graph, target)
@@ -134,6 +137,20 @@ def _write_model(graph: onnx.ModelProto, plan: Plan, folder: Path, quantise: boo
     )
     write_json(asdict(settings), folder / SETTINGS)
     return settings
+
+
+def _feeds(plan: Plan) -> Iterator[Feed]:
+    """The probes of a cross-encoder or of a classifier of texts as its graph reads them."""
+    tokenizer = open_tokenizer(plan.base.tokenizer, plan.max_length)
+    for probe in plan.probes:
+        first, second = probe if isinstance(probe, tuple) else (probe, "")
+        encoding = tokenizer.encode(first, second) if second else tokenizer.encode(first)
+        rows = {
+            "input_ids": encoding.ids,
+            "attention_mask": encoding.attention_mask,
+            "token_type_ids": encoding.type_ids,
+        }
+        yield {name: np.array([row], dtype=np.int64) for name, row in rows.items()}
 
 
 def _quantised(graph: onnx.ModelProto, target: Path) -> None:
