@@ -27,7 +27,7 @@ Feed = Mapping[str, npt.NDArray[np.int64]]
 
 
 def even(graph: onnx.ModelProto, feeds: Iterable[Feed]) -> None:
-    """Put the division before every linear layer but those of the head, in place, by the largest inputs of ``feeds``."""
+    """Put the division before every linear layer but the head's, in place, by the largest inputs of ``feeds``."""
     from onnx import helper, numpy_helper
 
     layers = [
