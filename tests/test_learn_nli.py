@@ -344,7 +344,7 @@ def test_learning_begins_with_the_weights_of_another_run(world, run, tmp_path):
 
     run(world / "pairs.jsonl", "--out", tmp_path / "one", "--epochs", 1)
     left = torch.load(tmp_path / "one.training" / "best.pt", weights_only=True)
-    begun = base(str(world / "base"), tmp_path / "one.training")
+    begun = base(str(world / "base"), [tmp_path / "one.training"])
     for labels, same in ((3, True), (1, False)):  # a head is only taken over for as many labels
         state = pair_net(begun, labels, seed=5).state_dict()
         assert all(torch.equal(state[name], left[name]) for name in left if not name.startswith("head."))
@@ -355,6 +355,37 @@ def test_learning_begins_with_the_weights_of_another_run(world, run, tmp_path):
     told = run(world / "pairs.jsonl", "--out", tmp_path / "two", "--epochs", 1, "--start", tmp_path / "one.training")
     assert json.loads(told.stdout)["steps"] > 0
     assert "then one.training" in (tmp_path / "two" / "CARD.md").read_text()
+
+
+def test_the_mean_of_several_runs_is_measured_and_exported(world, run, tmp_path):
+    import torch
+
+    starts = []
+    for seed in (0, 1):
+        run(world / "pairs.jsonl", "--out", tmp_path / f"m{seed}", "--epochs", 1, "--seed", seed)
+        starts += ["--start", tmp_path / f"m{seed}.training"]
+    told = json.loads(run(world / "pairs.jsonl", "--out", tmp_path / "mean", "--epochs", 0, *starts).stdout)
+    assert (told["steps"], told["best_step"]) == (0, 0)
+    one, other, mean = (
+        torch.load(tmp_path / f"{name}.training" / "best.pt", weights_only=True) for name in ("m0", "m1", "mean")
+    )
+    assert all(torch.allclose(mean[name], (one[name] + other[name]) / 2, atol=1e-6) for name in one)
+    assert not torch.equal(one["head.weight"], other["head.weight"])
+    card = (tmp_path / "mean" / "CARD.md").read_text()
+    assert "then the mean of m0.training and m1.training" in card
+    again = json.loads(run(world / "pairs.jsonl", "--out", tmp_path / "mean", "--epochs", 0, *starts).stdout)
+    assert again["metrics"] == told["metrics"]
+
+
+def test_runs_of_other_networks_have_no_mean(world, run, tmp_path):
+    import torch
+
+    run(world / "pairs.jsonl", "--out", tmp_path / "m", "--epochs", 1)
+    (tmp_path / "x.training").mkdir()
+    torch.save({"head.bias": torch.zeros(3)}, tmp_path / "x.training" / "best.pt")
+    starts = ["--start", tmp_path / "m.training", "--start", tmp_path / "x.training"]
+    with pytest.raises(ModelError, match="another network"):
+        run(world / "pairs.jsonl", "--out", tmp_path / "mean", *starts)
 
 
 def test_a_start_that_is_no_training_run(world, run, tmp_path):

@@ -33,11 +33,17 @@ Questions = Annotated[
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The model's folder; its run goes to DIR.training.")]
 BaseOption = Annotated[str, typer.Option("--base", help="minilm, or the path of a BERT folder.")]
 Start = Annotated[
-    Path | None,
-    typer.Option("--start", metavar="DIR", help="A training run, DIR.training, whose best weights to begin with."),
+    list[Path] | None,
+    typer.Option(
+        "--start",
+        metavar="DIR",
+        help="A training run, DIR.training, whose best weights to begin with; repeatable: their mean.",
+    ),
 ]
 NameOption = Annotated[str, typer.Option("--name", help="The model's name; the folder's, if not given.")]
-Epochs = Annotated[int | None, typer.Option("--epochs", min=1)]
+Epochs = Annotated[
+    int | None, typer.Option("--epochs", min=0, help="0 measures and exports what --start has, and learns nothing.")
+]
 BatchOption = Annotated[int | None, typer.Option("--batch", min=1, help="Questions (or pairs) in a step.")]
 Rate = Annotated[float | None, typer.Option("--rate", help="The highest learning rate.")]
 Negatives = Annotated[int | None, typer.Option("--negatives", min=0, help="Mined negatives for each gold passage.")]
@@ -126,7 +132,7 @@ def encoder(
     schedule = Schedule(seed=seed, **_given(epochs=epochs, batch=batch, learning_rate=rate))  # type: ignore[arg-type]
     count = max(1, settings.negatives) * 3 if settings.cluster == 1 else _CLUSTERED
     mining = _mining(ranks, count, ceiling, seed)
-    begin, sources = find_base(base, start), job.Sources(tuple(questions), folds, fold, validation, None, seed)
+    begin, sources = find_base(base, start or ()), job.Sources(tuple(questions), folds, fold, validation, None, seed)
     gathered = _gather(context.obj, sources, mining, settings.depth, recipe)
     target = _target(out, name, questions, terms, reads, allow_size)
     with progress("Training") as bar:
@@ -182,7 +188,7 @@ def reranker(
     )
     mining = replace(chosen.mining, seed=seed) if chosen else _mining(ranks, settings.negatives * 3, ceiling, seed)
     archive = chosen.archive if chosen else None
-    begin, sources = find_base(base, start), job.Sources(tuple(questions), folds, fold, validation, archive, seed)
+    begin, sources = find_base(base, start or ()), job.Sources(tuple(questions), folds, fold, validation, archive, seed)
     gathered = _gather(context.obj, sources, mining, settings.depth, recipe)
     target = _target(out, name, questions, terms, reads, allow_size)
     with progress("Training") as bar:
@@ -230,7 +236,7 @@ def nli(
     settings = ClassifierSettings(weights=_weights(weight), **_given(frozen=frozen, max_length=length))  # type: ignore[arg-type]
     given = _given(epochs=epochs, batch=batch, learning_rate=rate)
     schedule = replace(Schedule(batch=32, learning_rate=1e-4), seed=seed, **given)  # type: ignore[arg-type]
-    begin, texts = find_base(base, start), (lambda: texts_of(data, {})) if data else None
+    begin, texts = find_base(base, start or ()), (lambda: texts_of(data, {})) if data else None
     with Library.open(context.obj) if edits else nullcontext() as library:
         corpus = library.corpus() if library else None
         samples = learning.gather(pairs, corpus, edits, validation, seed, test or (), texts)
@@ -288,7 +294,7 @@ def obligations(
         chosen.schedule if chosen else Schedule(epochs=4, batch=16),
         **_given(epochs=epochs, batch=batch, learning_rate=rate, seed=seed),  # type: ignore[arg-type]
     )
-    begin = find_base(base, start)
+    begin = find_base(base, start or ())
     written = [sample for path in sentences for sample in classifier.read_sentences(path)]
     samples = classifier.obligations(written, _labelled(labels, data, pages), validation, schedule, chosen)
     if chosen:

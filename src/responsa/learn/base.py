@@ -41,14 +41,14 @@ class MissingBase(MissingDependency):
 class Base:
     """A BERT on disk: ``config.json``, ``model.safetensors``, ``tokenizer.json``. ``terms``: whose, on what terms.
 
-    ``start`` is the file of weights, left by a training that began with this base, to go on from.
+    ``start`` are files of weights, left by trainings that began with this base, whose mean to go on from.
     """
 
     name: str
     folder: Path
     sha256: str
     terms: str
-    start: Path | None = None
+    start: tuple[Path, ...] = ()
 
     @property
     def tokenizer(self) -> Path:
@@ -62,21 +62,30 @@ class Base:
         return int(config["max_position_embeddings"])
 
 
-def base(name: str, start: Path | None = None) -> Base:
+def base(name: str, start: Sequence[Path] = ()) -> Base:
     """``minilm`` (from its Python package, checksum verified) or the path of a BERT folder.
 
-    ``start``: the folder of a training run (DIR.training) whose best weights learning begins with. MissingBase where
-    the package is not installed, ModelError where its weights are not the known ones, NotFound where a file is missing.
+    ``start``: the folder of a training run (DIR.training) whose best weights learning begins with; of several, their
+    mean (a model soup: Wortsman et al. 2022). MissingBase where the package is not installed, ModelError where its
+    weights are not the known ones, NotFound where a file is missing.
     """
     found = _base_of(name)
-    if start is None:
+    if not start:
         return found
-    weights = start / "best.pt"
-    if not weights.is_file():
-        raise NotFound(f"{start}: no training run with weights here (best.pt is missing); name a folder DIR.training")
-    with weights.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return replace(found, name=f"{found.name}, then {start.name}", sha256=sha256, start=weights)
+    sums = []
+    for folder in start:
+        if not (folder / "best.pt").is_file():
+            raise NotFound(
+                f"{folder}: no training run with weights here (best.pt is missing); name a folder DIR.training"
+            )
+        with (folder / "best.pt").open("rb") as file:
+            sums.append(hashlib.file_digest(file, "sha256").hexdigest())
+    sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
+    named = " and ".join(folder.name for folder in start)
+    named = named if len(sums) == 1 else f"the mean of {named}"
+    return replace(
+        found, name=f"{found.name}, then {named}", sha256=sha256, start=tuple(each / "best.pt" for each in start)
+    )
 
 
 def _base_of(name: str) -> Base:
@@ -146,18 +155,30 @@ def _begin(bert: torch.nn.Module, head: torch.nn.Module | None, base: Base) -> N
 
     They are those of an encoder (a bare BERT, whose pooler is new then) or of a cross-encoder.
     """
-    if base.start is None:
+    if not base.start:
         return
-    state = import_torch().load(base.start, map_location="cpu", weights_only=True)
+    state = _mean([import_torch().load(path, map_location="cpu", weights_only=True) for path in base.start])
+    if not state:
+        raise ModelError(f"{base.start[-1]}: holds the weights of another network than {base.start[0]}")
     own = {name.removeprefix("bert."): value for name, value in state.items() if not name.startswith("head.")}
     try:
         missing, _ = bert.load_state_dict(own, strict=False)
     except RuntimeError as error:
-        raise ModelError(f"{base.start}: holds the weights of another network than {base.folder.name}") from error
+        raise ModelError(f"{base.start[0]}: holds the weights of another network than {base.folder.name}") from error
     if any(not name.startswith("pooler.") for name in missing):
-        raise ModelError(f"{base.start}: lacks {missing[0]!r}; it is no BERT that Responsa trained")
+        raise ModelError(f"{base.start[0]}: lacks {missing[0]!r}; it is no BERT that Responsa trained")
     if head is not None and state.get("head.weight", head.weight[:0]).shape == head.weight.shape:
         head.load_state_dict({name: state[f"head.{name}"] for name in ("weight", "bias")})
+
+
+def _mean(states: Sequence[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    """Of each weight; empty where the networks have not the same weights."""
+    first = states[0]
+    same = all({n: v.shape for n, v in each.items()} == {n: v.shape for n, v in first.items()} for each in states)
+    if not same:
+        return {}
+    total = {name: sum((each[name] for each in states[1:]), value) for name, value in first.items()}
+    return {name: value / len(states) if value.is_floating_point() else first[name] for name, value in total.items()}
 
 
 def freeze(bert: torch.nn.Module, layers: int) -> None:

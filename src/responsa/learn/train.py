@@ -30,8 +30,9 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to learn. ``warmup`` is the share of the steps over which the rate rises to
-    ``learning_rate``; after it the rate falls to 0 on a line. ``evaluate_every`` steps; 0: once an epoch."""
+    """How long and how fast to learn; 0 epochs measure what training would begin with. ``warmup`` is the share of the
+    steps over which the rate rises to ``learning_rate``; after it the rate falls to 0 on a line. ``evaluate_every``
+    steps; 0: once an epoch."""
 
     epochs: int = 2
     batch: int = 24
@@ -44,9 +45,10 @@ class Schedule:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.epochs, self.batch) < 1 or self.learning_rate <= 0 or not 0 <= self.warmup < 1:
+        if self.epochs < 0 or self.batch < 1 or self.learning_rate <= 0 or not 0 <= self.warmup < 1:
             raise InputError(
-                "training needs epochs and batch of at least 1, a learning rate above 0 and warmup from 0 to below 1,"
+                "training needs 0 epochs or more, a batch of at least 1, a learning rate above 0 and warmup from 0 to"
+                " below 1,"
                 f" got {self.epochs}, {self.batch}, {self.learning_rate} and {self.warmup}"
             )
 
@@ -112,12 +114,14 @@ def fit(
     )
     run = _Run(task, schedule, folder, fingerprint, optimizer)
     _resume(run)
-    total = schedule.epochs * len(task.batches(0, schedule.batch, schedule.seed))
-    if not total:
+    steps = len(task.batches(0, schedule.batch, schedule.seed))
+    if not steps:
         raise InputError("there is nothing to learn from; give questions with gold passages")
-    every = schedule.evaluate_every or total // schedule.epochs
+    total, every = schedule.epochs * steps, schedule.evaluate_every or steps
+    if not total:
+        _evaluate(run, 0.0)
     while run.step < total and not _tired(run, patience * every):
-        epoch, offset = divmod(run.step, total // schedule.epochs)
+        epoch, offset = divmod(run.step, steps)
         for batch in task.batches(epoch, schedule.batch, schedule.seed)[offset:]:
             loss = _learn(run, batch, total)
             if progress:
