@@ -47,9 +47,9 @@ class Schedule:
     def __post_init__(self) -> None:
         if self.epochs < 0 or self.batch < 1 or self.learning_rate <= 0 or not 0 <= self.warmup < 1:
             raise InputError(
-                "training needs 0 epochs or more, a batch of at least 1, a learning rate above 0 and warmup from 0 to"
-                " below 1,"
-                f" got {self.epochs}, {self.batch}, {self.learning_rate} and {self.warmup}"
+                "training needs 0 epochs or more, a batch of at least 1, a learning rate above 0 and a warmup from 0 to"
+                " below 1, got"
+                f" {self.epochs}, {self.batch}, {self.learning_rate} and {self.warmup}"
             )
 
 
