@@ -66,6 +66,28 @@ def test_the_table_of_positions_is_projected_once(kind, name):
     assert torch.allclose(logits(net, 7), before, atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_nor_is_it_by_packed_layers(kind, monkeypatch):
+    read, plain = [], packed._packed
+
+    def watched(layer):
+        forward = plain(layer)
+
+        def watching(states):
+            read.append(states.untyped_storage().data_ptr())
+            return forward(states)
+
+        return watching
+
+    monkeypatch.setattr(packed, "_packed", watched)
+    net = network(kind)
+    quicken(net, kind)
+    read.clear()
+    logits(net, 7)
+    assert read
+    assert net.deberta.encoder.get_rel_embedding().untyped_storage().data_ptr() not in read
+
+
 def test_a_network_without_such_a_table_has_nothing_to_project():
     assert positions.project(network("bert")) is None
     config = transformers.DebertaConfig(**SMALL, relative_attention=False)

@@ -30,7 +30,7 @@ def project(net: Module) -> Positions | None:
     """Project the table of a network by every layer; None for one that has no such table."""
     import torch
 
-    encoder = _encoder(net)
+    encoder = encoder_of(net)
     if encoder is None:
         return None
     with torch.inference_mode():
@@ -44,7 +44,7 @@ def project(net: Module) -> Positions | None:
 def install(net: Module, positions: Positions) -> Callable[[], None]:
     """Let the network read these rows; returns what takes it back. The modules may have been replaced since by others
     of the same names."""
-    encoder = _encoder(net)
+    encoder = encoder_of(net)
     made = encoder.get_rel_embedding
     encoder.get_rel_embedding = lambda: positions.table
     modules = dict(net.named_modules())
@@ -59,7 +59,8 @@ def install(net: Module, positions: Positions) -> Callable[[], None]:
     return undo
 
 
-def _encoder(net: Module) -> Any:  # noqa: ANN401  # a class of transformers
+def encoder_of(net: Module) -> Any:  # noqa: ANN401  # a class of transformers
+    """The layers of a network with a table of relative positions; None for one of another kind."""
     found = [part for part in net.modules() if hasattr(part, "get_rel_embedding") and hasattr(part, "layer")]
     return found[0] if len(found) == 1 else None
 

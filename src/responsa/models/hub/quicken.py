@@ -30,16 +30,15 @@ def quicken(net: Module, model: str, int8: bool = False) -> None:
     due = _logits(net)
     positions = project(net)
     undo = keeps(net, lambda each: install(each, positions), due) if positions else None
+    if undo:
+        undo()
     if int8:
-        if undo:
-            undo()
         in_8_bits(net, model)
-        if undo and positions:
-            install(net, positions)
-        due = _logits(net)
-    keeps(net, narrow, due)
-    if not int8:
+    else:
         keeps(net, pack, due)
+    if undo and positions:  # last: what comes after it would take its place in the layers
+        install(net, positions)
+    keeps(net, narrow)
 
 
 def keeps(net: Module, act: Callable[[Module], Undo | None], due: list[Tensor] | None = None) -> Undo | None:

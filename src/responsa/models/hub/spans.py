@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from responsa.models.hub.positions import encoder_of
+
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
 def narrow(net: Module) -> Callable[[], None] | None:
     """Let a network read no more of its table than a batch can reach; returns what takes it back, None for networks
     of other kinds, which are left as they are."""
-    parts = [part for part in net.modules() if hasattr(part, "get_rel_embedding") and hasattr(part, "layer")]
-    if len(parts) != 1 or not all(_fits(layer) for layer in parts[0].layer):
+    encoder = encoder_of(net)
+    if encoder is None or not all(_fits(layer) for layer in encoder.layer):
         return None
-    return _install(parts[0])
+    return _install(encoder)
 
 
 def _fits(layer: Any) -> bool:  # noqa: ANN401  # a layer of transformers
