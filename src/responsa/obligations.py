@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from responsa.text import normalise
@@ -71,13 +72,16 @@ _ADVERB = f"(?:{_INSERTION})?{_ADVERBS}"
 _ADVERB_NOT = f"{_ADVERB}(?: not{_ADVERB}|{_INSERTION}{_ADVERBS})?"
 
 
-def _forms(lines: str) -> re.Pattern[str]:
+def _forms(lines: str) -> str:
     """One pattern of lines "rule  how the verb goes on"; rules are tried in the order of first lines."""
     rules: dict[str, list[str]] = {}
     for line in lines.strip().splitlines():
         rule, form = line.split(maxsplit=1)
         rules.setdefault(rule, []).append(form.replace("~n~", _ADVERB_NOT).replace("~", _ADVERB))
-    return re.compile("|".join(f"(?P<{rule}>{'|'.join(forms)})" for rule, forms in rules.items()))
+    return "|".join(f"(?P<{rule}>{'|'.join(forms)})" for rule, forms in rules.items())
+
+
+_compiled = cache(re.compile)  # when first asked for: together they take a tenth of a second, which `search` needs not
 
 
 _SHALL = _forms(r"""
@@ -185,7 +189,7 @@ _MEAN = _forms(r"""
 """)
 
 # verbs: (how they go on, the rule when nothing of that matches; "" for none)
-_VERBS: dict[str, tuple[re.Pattern[str], str]] = {
+_VERBS: dict[str, tuple[str, str]] = {
     verb: (forms, rule)
     for verbs, forms, rule in (
         ("must", _MUST, "must"), ("shall", _SHALL, "shall"), ("may", _MAY, "allowed"), ("can", _CAN, "fact"),
@@ -367,14 +371,14 @@ def _classify(text: str, event: re.Match[str], clause: int) -> tuple[str, int]:
     """Rule of the verb and where it ends; no rule where the word is no verb here."""
     word, end = event[0], event.end()
     forms, default = _VERBS[word]
-    form = forms.match(text, end)
+    form = _compiled(forms).match(text, end)
     rule = (form.lastgroup or default) if form else default
     subject = text[max(clause, event.start() - 160) : event.start()]
-    if form and (rule in ("possible", "soft") or (rule == "duty" and forms is not _REQUIRE)):
+    if form and (rule in ("possible", "soft") or (rule == "duty" and forms != _REQUIRE)):
         end = form.end()
     if word in ("may", "shall", "must", "can"):
         return _modal(word, rule, subject, form[0] if form else ""), end
-    if rule == "duty" and forms is _BE and _PURPOSE.search(subject) and "required" not in text[event.end() : end]:
+    if rule == "duty" and forms == _BE and _PURPOSE.search(subject) and "required" not in text[event.end() : end]:
         rule = "fact"  # "the aim of this Part is to protect"
     elif word == "means" and subject.endswith(_NOUN_MEANS):
         rule = ""
