@@ -27,7 +27,7 @@ from responsa.types import Query
 TUNE = data.OTHER_REGULATOR.with_name("other_regulator_tune.jsonl")
 _NO_WINDOWS = 100_000  # words: longer than any passage
 ROWS: dict[str, dict[str, object]] = {
-    "the default recipe": {},
+    "`bm25`": {},
     "words only": {"bigram_weight": 0.0},
     "bigrams count as much as words": {"bigram_weight": 1.0},
     "bigram weight .4": {"bigram_weight": 0.4},

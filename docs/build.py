@@ -9,7 +9,7 @@ import dataclasses
 import inspect
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import typer
 
@@ -55,11 +55,17 @@ def _command(path: str, command: Any) -> str:
         option = parameter.param_type_name == "option"
         label = ", ".join(parameter.opts) if option else (parameter.metavar or parameter.name.upper())
         if option and not getattr(parameter, "is_flag", False):
-            label += f" {parameter.metavar or 'N'}"
+            label += f" {parameter.metavar or _value(parameter.type_descriptor.annotation)}"
+        elif option and parameter.secondary_opts:
+            label += f" / {parameter.secondary_opts[0]}"
         default = parameter.default
         shown = f" Default: {default}." if option and default not in (None, "", False) and not callable(default) else ""
         rows.append(f"| `{label}` | {(parameter.help or '').rstrip('.')}.{shown} |\n")
     return text + ("| argument or option | meaning |\n|---|---|\n" + "".join(rows) if rows else "")
+
+
+def _value(kind: Any) -> str:
+    return "N" if {int, float} & {kind, *get_args(kind)} else "NAME"
 
 
 def recipes() -> str:

@@ -56,7 +56,7 @@ Frozen = Annotated[int | None, typer.Option("--frozen", min=0, help="Lowest laye
 Length = Annotated[int | None, typer.Option("--length", help="Tokens read of a passage, or of a pair.")]
 QueryLength = Annotated[int | None, typer.Option("--query-length", help="Tokens read of a question.")]
 Reads = Annotated[int, typer.Option("--reads", min=0, help="Tokens that the model made reads; 0: those of --length.")]
-Seed = Annotated[int, typer.Option("--seed")]
+Seed = Annotated[int, typer.Option("--seed", help="What chance is drawn from.")]
 Folds = Annotated[Path | None, typer.Option("--folds", metavar="FILE", help="Learn from one fold's training part.")]
 FoldOption = Annotated[int, typer.Option("--fold", help="Which fold, from 0.")]
 Validation = Annotated[int, typer.Option("--validation", min=1, help="Questions kept apart to choose the best state.")]
@@ -68,14 +68,14 @@ Weights = Annotated[
     list[str] | None,
     typer.Option("--weight", metavar="SOURCE=N", help="How often a sample of the source is seen in an epoch; 1."),
 ]
-Terms = Annotated[str, typer.Option("--terms", help="The terms of the data, for the model's card.")]
+Terms = Annotated[str, typer.Option("--terms", metavar="TEXT", help="The terms of the data, for the model's card.")]
 Data = Annotated[
     Path | None,
     typer.Option(
         "--data",
         envvar="RESPONSA_DATA",
         metavar="DIR",
-        help="The folder of given data: texts of rows that mark a place.",
+        help="The data folder: texts of rows that mark a place.",
     ),
 ]
 AllowSize = Annotated[bool, typer.Option("--allow-size", help="Export a model of more than 25 MB too.")]

@@ -67,7 +67,7 @@ class AnswerRow(Row):
         return "-".join(filter(None, (self.system, slug(self.step))))
 
     def stages(self) -> dict[str, object]:
-        """The table of its recipe with the settings put in, and files of the given data found."""
+        """The table of its recipe with the settings put in, and files of the data folder found."""
         table = super().stages()
         answer = table.get("answer")
         own = str(answer.get("model", "")) if isinstance(answer, dict) else ""
