@@ -85,6 +85,7 @@ def test_nothing_known(corpus, tmp_path):
         ("{", "line 1: expected an object with 'question' and 'passages'"),
         ('{"question": "x"}', "line 1: expected an object"),
         ("[1]", "line 1: expected an object"),
+        ("\n" + "[" * 100_000, "line 2: expected an object"),
         ('\n{"question": 3, "passages": []}', "line 2: expected a text and a list of passage ids"),
         ('{"question": "x", "passages": [1]}', "line 1: expected a text and a list of passage ids"),
     ],

@@ -14,6 +14,9 @@ from datetime import date
 import pytest
 
 from answering import Tried, inquiries, recipe, table
+from responsa.answer.generators import together
+from responsa.answer.generators.base import Failed
+from responsa.answer.generators.vrr import Vrr
 from responsa.errors import InputError
 from responsa.evaluate import repass
 from responsa.evaluate.judge import Judge
@@ -21,6 +24,7 @@ from responsa.evaluate.repass_files import read_answers
 from responsa.experiment import answer_data, answer_run
 from responsa.experiment.answer_scores import Scorer
 from responsa.experiment.answer_table import AnswerRow
+from responsa.experiment.answers import Answering
 from responsa.models.chat.load import load_chat
 from responsa.testing import ChatServer
 from responsa.testing.replies import sensible
@@ -219,6 +223,56 @@ def test_a_wrong_key_stops_a_row_and_is_told_once(tmp_path, library, monkeypatch
         assert "wrong-key-of-mine" not in json.dumps(found)
         monkeypatch.setenv("RESPONSA_API_KEY", "right")
         assert row(tried(made), "own")["answered"] == 60
+
+
+def fail(monkeypatch, *names):
+    """From now on these questions, or all, fail for one reason and without a token."""
+    real = together.attempt
+
+    def attempt(stage, task, corpus, idf):
+        if not names or task.query.id in names:
+            return Failed(task.query, "the model refuses")
+        return real(stage, task, corpus, idf)
+
+    monkeypatch.setattr(together, "attempt", attempt)
+
+
+@pytest.mark.parametrize("retry", [True, False])
+def test_the_last_questions_failing_alike_leave_the_answers_of_the_others(tried, tmp_path, monkeypatch, retry):
+    made = table(recipe(tmp_path, "own", kind="passages"))
+    fail(monkeypatch, "q010", "q011")
+    if not retry:  # a kill before the last two
+        short = answer_data.read([inquiries(tmp_path / "short.jsonl", 10)], (), "", True, lambda _: None)
+        assert row(Tried(tmp_path, tried.library, short, tried.scorer)(made), "own")["answered"] == 10
+    else:
+        tried(made)
+    found = row(tried(made, retry=retry), "own")
+    assert (found["state"], found["answered"]) == ("done", 10)
+    assert found["failed"] == {"q010": "the model refuses", "q011": "the model refuses"}
+    assert found["means"]["all"]["average"]["n"] == 12
+    assert (tmp_path / "out" / "tried" / "own.answers.json").is_file()
+
+
+def test_where_nothing_was_answered_before_nothing_is_kept(tried, tmp_path, monkeypatch):
+    made = table(recipe(tmp_path, "own", kind="passages"))
+    fail(monkeypatch)
+    for _ in range(2):
+        found = row(tried(made, retry=True), "own")
+        assert found["reason"] == "none of the first 12 questions got an answer: the model refuses"
+        assert not list((tmp_path / "out" / "journals").glob("*.jsonl"))
+
+
+def test_answers_that_are_all_asked_anew_are_not_lost_to_failures(tried, tmp_path, monkeypatch):
+    made = table(recipe(tmp_path, "own", kind="vrr", behaviour="published", candidates=1, rounds=0))
+    short = answer_data.read([inquiries(tmp_path / "short.jsonl", 1)], (), "", True, lambda _: None)
+    first = Tried(tmp_path, tried.library, short, tried.scorer)
+    assert row(first(made), "own")["answered"] == 1
+    (journal,) = (tmp_path / "out" / "journals").glob("own-*.jsonl")
+    before = journal.read_text()
+    monkeypatch.setattr(Answering, "_left", lambda _self, _record: True)
+    monkeypatch.setattr(Vrr, "steps", lambda _self, tasks, *_: [(Failed(each.query, "no"), []) for each in tasks])
+    assert row(first(made), "own")["state"] == "failed"
+    assert journal.read_text() == before
 
 
 def test_a_judge_that_gives_no_rating_leaves_answers_unscored(tried, tmp_path):

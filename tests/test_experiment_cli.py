@@ -69,6 +69,26 @@ def test_measures_and_k(run, tmp_path):
     assert max(int(line.split()[3]) for line in lines) == 7
 
 
+def test_what_reaches_beyond_k_is_not_measured(run, tmp_path):
+    asked = ("run", "bm25", "--questions", sample.questions())
+    done = ok(run(*asked, "-k", 10))
+    assert done.stderr.splitlines()[0] == "recipes: recall@100 is left out: 10 passages are looked for (-k)"
+    assert done.stderr.count("left out") == 1
+    assert "recall@100" not in done.stdout
+    assert "recall@10, here" in done.stdout
+    found = json.loads((tmp_path / "experiments" / "recipes" / "results.json").read_text())
+    assert found["table"]["measures"] == ["recall@10", "MAP@10", "nDCG@10"]
+    assert json.loads((tmp_path / "experiments" / "recipes" / "manifest.json").read_text())["measures"] == [
+        "recall@10", "MAP@10", "nDCG@10"
+    ]  # fmt: skip
+    refused = run(*asked, "-k", 7, "--measures", "MRR,recall@5,recall@8")
+    assert refused.returncode == 1
+    assert "recall@8 reaches beyond the 7 passages that are looked for in recipes; give -k 8" in refused.stderr
+    refused = run("run", "aueb-1", "--questions", sample.questions(), "-k", 5)
+    assert refused.returncode == 1
+    assert "every measure of aueb-1 reaches beyond the 5 passages" in refused.stderr
+
+
 def test_check_lists_every_row_of_every_table(run):
     done = ok(run("check"))
     for name in ("rirag-4", "aueb-1", "aueb-2", "aueb-figure-1", "crr-3"):

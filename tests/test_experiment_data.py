@@ -140,3 +140,11 @@ def test_the_eba_archive_has_its_own_gold_and_strata(corpus_of, tmp_path):
         "1 of 4 gold passages are not in the library, such as 'CRR/129b'; they count as not found",
         "1 of 4 questions have no gold and are left out",
     ]
+
+
+def test_an_archive_with_a_byte_order_mark_is_one(corpus_of, tmp_path):
+    crr = corpus_of({"id": "CRR/411", "text": "Article 411", "document": "CRR"})
+    path = write(tmp_path / "archive.jsonl", INQUIRY | {"article": "411"})
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert [each.id for each in data.archive_of(path)] == ["2014_1"]
+    assert read(crr, [path])[0].judgements == (Judgement("2014_1", "CRR/411"),)

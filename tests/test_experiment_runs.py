@@ -126,6 +126,17 @@ def test_groups_of_questions(tried):
     assert set(found["rows"][0]["means"]["1"]) == {"recall@10"}
 
 
+def test_nothing_is_measured_beyond_the_passages_asked_for(tried, tmp_path):
+    toy = replace(table("bm25"), measures=(Measure("recall", 5), Measure("recall", 20), Measure("MRR")))
+    found = tried(toy, k=7)
+    assert found["table"]["measures"] == ["recall@5", "MRR"]
+    means = found["rows"][0]["means"]
+    assert set(means["all"]) == {"recall@1", "recall@3", "recall@5", "MRR"}
+    assert set(found["questions"]) == set(means) == {"all", "2+"}
+    assert [path.name for path in (tmp_path / "out" / "toy").glob("*.svg")] == ["recall-by-k.svg"]
+    assert "recall@20" not in (tmp_path / "out" / "toy" / "table.md").read_text()
+
+
 def test_strata_are_groups_too(tried):
     ids = [query.id for query in tried.asked.queries]
     found = tried(table("bm25"), data=replace(tried.asked, strata={"rare": frozenset(ids[:5])}))

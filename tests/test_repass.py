@@ -374,6 +374,23 @@ def test_the_published_columns(tmp_path):
         read_csv(tmp_path / "other.csv")
 
 
+def test_what_is_written_is_read_also_where_questions_are_unanswered(tmp_path):
+    items = [item(RULE, RULE, name="said"), item("", RULE, name="mute")]
+    found = score_answers(items, protocol("strict"), judges(), "zero")
+    write_csv(found.scores, tmp_path / "results.csv")
+    said, mute = read_csv(tmp_path / "results.csv")
+    for row, score in zip((said, mute), found.scores, strict=True):
+        expected = (score.entailment, score.contradiction, score.coverage or 0, score.composite)
+        assert tuple(row.values()) == pytest.approx(
+            [np.nan if each is None else each for each in expected], nan_ok=True
+        )
+    assert np.isnan(mute["contradiction_score"])
+    assert np.nanmean([said["contradiction_score"], mute["contradiction_score"]]) == means(found)["contradiction"].mean
+    (tmp_path / "blank.csv").write_text(",".join(COLUMNS) + "\nq,,0,0,0\n")
+    with pytest.raises(InputError, match="with numbers"):
+        read_csv(tmp_path / "blank.csv")
+
+
 def test_the_published_sample_is_read(data):
     found = read_answers(data / "repass_reference" / "sample.json")
     assert len(found) == 10

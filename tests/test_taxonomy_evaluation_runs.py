@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
-from responsa.errors import InputError
+from responsa.errors import InputError, MissingDependency
 from responsa.models.chat.scripted import ScriptedChat
 from responsa.taxonomy.activities import catalogue
 from responsa.taxonomy.assessment.trust import Likeness, bleu
@@ -98,6 +99,8 @@ def test_gold_from_qrels(tmp_path):
         ('{"rows": [{"id": "a", "documents": [["x"]]}, {"id": "a", "documents": []}]}', "'a' comes twice"),
         ('{"rows": [{"id": "a", "documents": [[]]}]}', "without a chunk"),
         ('{"rows": [{"id": "a"}]}', "row 1 is not of the form"),
+        ('{"rows": null}', "'rows' is of type NoneType; expected a list"),
+        ('{"rows": 5}', "'rows' is of type int; expected a list"),
     ],
 )
 def test_gold_that_is_none(tmp_path, content, message):
@@ -136,6 +139,27 @@ def test_a_model_that_is_of_no_use_makes_no_run_under_the_recipes_name(report, m
     assert state.state == "not run"
     assert state.reason
     assert not (tmp_path / "hb_qe.run").exists()
+
+
+def test_a_run_of_before_that_cannot_be_made_anew_is_put_aside(report, models, tmp_path, monkeypatch):  # noqa: F811
+    def lacking(*_args):
+        raise MissingDependency("finding", "none")
+
+    changed = replace(ROW, id="t2")
+    given = {"R.pdf": report}
+    for chat in (None, ScriptedChat(lambda _: "no JSON")):
+        (tmp_path / "hb_qe.run").write_text("t1 Q0 x 1 0.5 hb_qe\n")
+        (state,) = make_runs([changed], given, ["hb_qe"], tmp_path, chat)
+        assert state.state == "not run"
+        assert state.reason.endswith(".run.old")
+        assert run_files([tmp_path]) == []
+    make_runs([ROW], given, ["kw"], tmp_path)
+    monkeypatch.setattr("responsa.taxonomy.evaluation.runs.find", lacking)
+    (state,) = make_runs([changed], given, ["kw"], tmp_path)
+    assert state.reason.endswith(".run.old")
+    assert run_files([tmp_path]) == []
+    (state,) = make_runs([changed], given, ["kw"], tmp_path)
+    assert ".old" not in state.reason
 
 
 @pytest.mark.parametrize("name", ["hb_qs_own", "hb_qs_common"])

@@ -102,6 +102,9 @@ def test_rows_are_read(tmp_path):
     [
         ("[]", "no JSON with rows"),
         ('{"rows": [{"id": 1}]}', "row 1"),
+        ('{"rows": null}', "'rows' is of type NoneType; expected a list"),
+        ('{"rows": 5}', "'rows' is of type int; expected a list"),
+        ("[" * 100_000, "no JSON with rows"),
         ('{"rows": [{"id": "a", "activity": "CCM 1.1 x", "report": "a", "financial_year": 1, "evidence":'
          ' [{"role": "x", "page": 1, "quote": ""}]}]}', "row 1"),
     ],

@@ -1,8 +1,8 @@
 """Which sentences of regulation bind somebody, by rules over the verbs of the main clause.
 
-A sentence is read as a row of finite verbs. Verbs of relative and conditional clauses are set aside; each
-verb of a main clause names a rule of `_RULES`, and the strongest decides: obligation, permission,
-definition, other. The labels follow the project's labelling guide.
+A sentence is read as a row of finite verbs. Verbs of relative and conditional clauses are set aside; each verb of a
+main clause names a rule of `_RULES`, and the strongest decides: obligation, permission, definition, other. The labels
+follow the project's labelling guide.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import NamedTuple
 from responsa.text import normalise
 from responsa.types import Detection, Label, ObligationDetector
 
-# What each rule says, and how likely a sentence that it decides is an obligation: (obligations + 1) /
-# (sentences + 2) on the development part of tests/data/obligation_labels.jsonl, where it decides five or
-# more of its 151 sentences; set by hand between its neighbours otherwise (marked *).
+# What each rule says, and how likely a sentence that it decides is an obligation: (obligations + 1) / (sentences + 2)
+# on the development part of tests/data/obligation_labels.jsonl, where it decides five or more of its 151 sentences;
+# set by hand between its neighbours otherwise (marked *).
 _RULES: dict[str, Detection] = {
     "must": Detection("obligation", 0.98),
     "shall": Detection("obligation", 0.95),
@@ -39,7 +39,6 @@ _RULES: dict[str, Detection] = {
 }
 _STRENGTH: dict[Label, int] = {"obligation": 3, "permission": 2, "definition": 1, "other": 0}
 _ORDER = {name: (_STRENGTH[rule.label], rule.soft, rule.obligation) for name, rule in _RULES.items()}
-
 _LIMIT = 4000  # characters looked at: the main clause comes early, and table-like passages can be huge
 
 
@@ -81,8 +80,7 @@ def _forms(lines: str) -> str:
     return "|".join(f"(?P<{rule}>{'|'.join(forms)})" for rule, forms in rules.items())
 
 
-_compiled = cache(re.compile)  # when first asked for: together they take a tenth of a second, which `search` needs not
-
+_compiled = cache(re.compile)  # when first asked for: together they take a tenth of a second
 
 _SHALL = _forms(r"""
     waived   ~ not~ apply\b(?! (?:the|an?|any|this|these)\b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -110,7 +110,7 @@ def run(
     )  # fmt: skip
     with Library.open(context.obj) as library, progress("Working") as bar:
         corpus = library.corpus()
-        given = _Given(questions or (), gold or (), folds, graded, k or (), out, fresh, seed)
+        given = _Given(questions or (), gold or (), folds, graded, k or (), out, fresh, seed, bool(measures))
         found = _searched(tables, given, library, corpus, bar) if tables else []
         work = written.dry_run if dry_run else written.run
         found += work(answered, options, library, corpus, bar)
@@ -138,6 +138,7 @@ class _Given:
     out: Path
     fresh: bool
     seed: int
+    named: bool  # whether the measures are those of --measures
 
 
 def _searched(
@@ -152,8 +153,9 @@ def _searched(
         raise InputError("no questions; name their file with --questions FILE")
     if len(given.ks) > 1:
         raise InputError("-k is given several times; rankings are made once, for the largest")
-    data = files.read(given.questions, given.gold, given.folds, corpus, note, given.graded)
     k = next(iter(given.ks), None)
+    tables = [_measurable(each, k or each.k, given.named) for each in tables]
+    data = files.read(given.questions, given.gold, given.folds, corpus, note, given.graded)
     return [
         experiments.run(
             each,
@@ -163,6 +165,24 @@ def _searched(
         )
         for each in tables
     ]
+
+
+def _measurable(table: Table, k: int, named: bool) -> Table:
+    """The table without the measures that look at more than ``k`` passages, which is told. InputError where they were
+    ``named``, and where no other is left."""
+    from responsa.experiment.results import within
+
+    kept = within(table.measures, k)
+    beyond = [measure for measure in table.measures if measure not in kept]
+    if not beyond:
+        return table
+    names, most = ", ".join(map(str, beyond)), max(measure.k or 0 for measure in beyond)
+    if named or not kept:
+        what = f"--measures: {names}" if named else f"every measure of {table.name}"
+        verb = "reaches" if len(beyond) == 1 or not named else "reach"
+        raise InputError(f"{what} {verb} beyond the {k:,} passages that are looked for in {table.name}; give -k {most}")
+    note(f"{table.name}: {names} {'is' if len(beyond) == 1 else 'are'} left out: {k:,} passages are looked for (-k)")
+    return replace(table, measures=kept)
 
 
 @experiment.command("check")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -143,13 +144,19 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:
-    """The four scores of each line of a results file, by column. InputError for other columns or what is no number."""
+    """The four scores of each line of a results file, by column. An empty contradiction is NaN, for means to
+    leave out. InputError for other columns or what is no number."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
     try:
-        return [{name: float(row[name]) for name in COLUMNS[1:]} for row in rows]
+        return [{name: _number(name, row[name]) for name in COLUMNS[1:]} for row in rows]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: expected the columns {', '.join(COLUMNS)} with numbers: {error}") from error
+
+
+def _number(column: str, written: str) -> float:
+    """As `write_csv` writes it: what is not said contradicts nothing."""
+    return math.nan if column == "contradiction_score" and written == "" else float(written)

@@ -151,10 +151,15 @@ class Answering:
 
     def _write(self, recipe: Recipe, row: AnswerRow, journal: Journal) -> None:
         """Make and keep what is left. ModelError where nothing comes of the first questions, all for one reason and
-        without a token paid, as with a wrong key: they are not kept, and the others not asked."""
+        without a token paid, as with a wrong key: they are not kept, and the others not asked. Where others were
+        answered before, their row is worth keeping, and failures are kept beside them."""
         queries = self._open(journal, recipe)
-        before, total = len(self.asked.queries) - len(queries), len(self.asked.queries)
-        kept = _Kept(journal, len(queries), lambda done: self.progress(before + done, total, row.system))
+        left = {query.id for query in queries}
+        others = [journal.get(_place(query)) for query in self.asked.queries if query.id not in left]
+        answered = any(record is not None and record["state"] == "answered" for record in others)
+        before, total = len(others), len(self.asked.queries)
+        enough = 0 if answered else min(_ENOUGH, len(queries))
+        kept = _Kept(journal, enough, lambda done: self.progress(before + done, total, row.system))
         self._make(recipe, queries, row.system, kept.add)
 
     def _make(self, recipe: Recipe, queries: Sequence[Query], label: str, keep: Callable[[Record], None]) -> None:
@@ -270,11 +275,12 @@ def prompts_of(records: Sequence[Record]) -> str:
 
 
 class _Kept:
-    """Keeps the first failures back until it is known that they are not all that comes. For several threads."""
+    """Keeps the first failures back until it is known that they are not all that comes: ``enough`` of them are, and
+    with 0 none is kept back. For several threads."""
 
-    def __init__(self, journal: Journal, expected: int, told: Callable[[int], None]) -> None:
-        self._journal, self._enough, self._told = journal, min(_ENOUGH, expected), told
-        self._held: list[Record] | None = []
+    def __init__(self, journal: Journal, enough: int, told: Callable[[int], None]) -> None:
+        self._journal, self._enough, self._told = journal, enough, told
+        self._held: list[Record] | None = [] if enough else None
         self._done = 0
         self._lock = threading.Lock()
 

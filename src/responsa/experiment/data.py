@@ -98,7 +98,7 @@ def archive_of(path: Path) -> tuple[Inquiry, ...]:
     if path.suffix.lower() != ".jsonl":
         return ()
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             first = json.loads(file.readline())
     except (OSError, ValueError, RecursionError):
         return ()  # the reader of question files says what is wrong

@@ -29,7 +29,8 @@ def plots(results: Json) -> dict[str, str]:
     if results["table"]["sweep"]:
         sweep = results["table"]["sweep"]
         return {f"sweep-{name}.svg": by_row(done, name, sweep, slanted=False) for name in results["table"]["measures"]}
-    return {"recall-by-k.svg": _by_k(done, results["cuts"]), "recall-by-gold.svg": _by_gold(done, results)}
+    drawn = {"recall-by-k.svg": _by_k(done, results["cuts"])}
+    return drawn | ({"recall-by-gold.svg": _by_gold(done, results)} if any(map(is_count, results["questions"])) else {})
 
 
 def _by_k(rows: list[Json], cuts: list[int]) -> str:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from responsa.evaluate.agreement import bootstrap_mean, paired_test
@@ -28,13 +28,14 @@ def results(table: Table, outcomes: Sequence[Outcome], data: Data, k: int, seed:
     """The scores of every row that ran, and its differences from the first that did.
 
     Groups of questions are ``all``, ``2+`` (several gold passages), the strata of the data and, for recall@10 alone,
-    those with 1, 2, 3 and 4 or more gold passages. Recall is measured up to the ``k`` passages that were asked for.
+    those with 1, 2, 3 and 4 or more gold passages. Nothing is measured beyond the ``k`` passages that were asked for.
     """
+    table = replace(table, measures=within(table.measures, k))
     cuts = tuple(cut for cut in CUTS if cut <= k)
-    measures = tuple(dict.fromkeys((*table.measures, *(Measure("recall", cut) for cut in cuts), BY_GOLD)))
+    measures = tuple(dict.fromkeys((*table.measures, *(Measure("recall", cut) for cut in cuts))))
     scored = {o.row.name: score_run(o.run, data.judgements, measures) for o in outcomes if o.run is not None}
     first = next(iter(scored), "")
-    groups = _groups(data)
+    groups = {name: ids for name, ids in _groups(data).items() if BY_GOLD in measures or not is_count(name)}
     rows = []
     for outcome in outcomes:
         row: Json = {
@@ -62,6 +63,11 @@ def results(table: Table, outcomes: Sequence[Outcome], data: Data, k: int, seed:
         "against": first,
         "rows": rows,
     }
+
+
+def within(measures: Iterable[Measure], k: int) -> tuple[Measure, ...]:
+    """Those that look at no more than ``k`` passages."""
+    return tuple(measure for measure in measures if measure.k is None or measure.k <= k)
 
 
 def _head(table: Table) -> Json:

@@ -154,7 +154,7 @@ def read_memory(path: Path) -> Memory:
         try:
             row = json.loads(line)
             text, ids = row["question"], row["passages"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"{path}: line {number}: expected an object with 'question' and 'passages'") from error
         if not isinstance(text, str) or not isinstance(ids, list) or not all(isinstance(each, str) for each in ids):
             raise InputError(f"{path}: line {number}: expected a text and a list of passage ids")

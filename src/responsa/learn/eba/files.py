@@ -13,9 +13,9 @@ Row = Mapping[str, object]
 
 
 def read_text(path: Path) -> str:
-    """A whole file."""
+    """A whole file. A byte order mark does no harm."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ReadError(f"{path}: cannot be read: {error.strerror}; check the path") from error
     except UnicodeDecodeError as error:

@@ -89,8 +89,10 @@ def read_rows(path: Path) -> list[MarkedRow]:
         given = json.loads(path.read_text("utf-8"))["rows"]
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; check the path") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: is no JSON with rows ({type(error).__name__}: {error})") from error
+    if not isinstance(given, list):
+        raise InputError(f"{path}: 'rows' is of type {type(given).__name__}; expected a list")
     rows = []
     for place, row in enumerate(given):
         try:

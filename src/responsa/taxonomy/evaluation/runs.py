@@ -85,6 +85,8 @@ def read_evidence_gold(path: Path) -> dict[str, list[Collection[str]]]:
         given = None
     found: dict[str, list[Collection[str]]] = {}
     if isinstance(given, dict) and "rows" in given:
+        if not isinstance(given["rows"], list):
+            raise InputError(f"{path}: 'rows' is of type {type(given['rows']).__name__}; expected a list")
         try:
             for place, row in enumerate(given["rows"], 1):
                 if row["id"] in found:
@@ -148,7 +150,7 @@ def make_runs(
     The thesis's recipes and those with a filter give all that they find, ours, which rank every chunk, the first
     ``chunks``.
     A run whose rows, reports, recipe and ``model`` are as they were is kept, unless ``fresh``. A recipe that lacks a
-    language model or a library is not run.
+    language model or a library is not run, and its run of before is put aside.
     """
     write_gold({row.id: documents(row, reports[row.report]) for row in rows}, folder / GOLD)
     before = states_in(folder / STATES)
@@ -190,7 +192,7 @@ def _run(
     chunks: int,
 ) -> State:
     if recipe.needs_chat and chat is None:
-        return State(state.recipe, "not run", NEEDS_CHAT)
+        return _not_run(state.recipe, NEEDS_CHAT, path)
     shipped = catalogue.shipped()
     rankings: dict[str, Ranking] = {}
     notices: list[str] = []
@@ -201,11 +203,20 @@ def _run(
             rankings[row.id] = Ranking.of(row.id, [(each.passage_id, each.score) for each in found.evidence])
             notices += found.notices[:1]
     except (MissingDependency, ModelError) as error:
-        return State(state.recipe, "not run", str(error))
+        return _not_run(state.recipe, str(error), path)
     if recipe.needs_chat and len(notices) == len(rows):  # what was found is not the recipe's
-        return State(state.recipe, "not run", notices[0])
+        return _not_run(state.recipe, notices[0], path)
     write_run(Run(Path(state.recipe).stem, rankings), path)
     return replace(state, reason=f"{len(notices)} of {len(rows)} rows: {notices[0]}") if notices else state
+
+
+def _not_run(recipe: str, reason: str, path: Path) -> State:
+    """A run of before is put aside: it would be scored against gold that it was not made for."""
+    if path.is_file():
+        aside = path.with_name(f"{path.name}.old")
+        path.replace(aside)
+        reason += f"; its run of before is now {aside.name}"
+    return State(recipe, "not run", reason)
 
 
 def _made_of(rows: Sequence[MarkedRow], reports: Mapping[str, Report]) -> list[Any]:
