@@ -12,6 +12,7 @@ import threading
 import traceback
 import warnings
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -242,6 +243,28 @@ def test_a_pause_holds_every_thread(server, moment):
     model._pace.hold(5)
     model.reply(chat())
     assert moment.slept == [10.0, 5.0]
+
+
+def test_a_pause_holds_threads_that_wait_for_their_turn_already(moment):
+    """The second waits for 2 seconds when the first is told to pause for 10."""
+    asleep, held = threading.Event(), threading.Event()
+
+    def sleep(seconds):
+        asleep.set()
+        assert held.wait(30)
+        moment.sleep(seconds)
+
+    pace = Pace(30, None, replace(moment.clock(), sleep=sleep))
+    pace.turn(1)
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(pace.turn, 1)
+        assert asleep.wait(30)
+        pace.hold(10)
+        held.set()
+        second.result()
+    assert moment.now == 10.0
+    pace.turn(1)
+    assert moment.now == 12.0
 
 
 def test_a_storm_of_refusals_ends(server):

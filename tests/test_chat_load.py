@@ -59,6 +59,7 @@ def test_the_name_has_what_changes_replies_and_only_that():
     assert api("openai:m?rpm=5&threads=1&window=9&timeout=1&price_in=1&price_out=1").name == "openai:m"
     assert api("openai:m?seed=7&temperature=0.70").name == "openai:m?temperature=0.7&seed=7"
     assert api("http://h.example/v1#m").name == "http://h.example/v1#m"
+    assert api("openai:m?seed=20261121&max_tokens=1048576").name == "openai:m?max_tokens=1048576&seed=20261121"
 
 
 def test_prices_and_windows_come_with_the_library():
@@ -126,6 +127,11 @@ def test_names_that_cannot_be_read(name, problem):
         f"http://user:{KEY}@h.example/v1#m",
         f"openai:m?key={KEY}",
         f"http://h.example/v1?key={KEY}#m",
+        f"{KEY}-and-much-more-of-it:m",
+        f"openai:m?rpm={KEY}-and-much-more-of-it",
+        f"openai:m?cache={KEY}-and-much-more-of-it",
+        f"openai:m?{KEY}-and-much-more-of-it",
+        f"openai:m?key={KEY}-and-much-more-of-it&key=",
     ],
 )
 def test_a_key_in_the_wrong_place_is_not_repeated(name):

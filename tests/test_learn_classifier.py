@@ -51,6 +51,14 @@ def test_the_preset_is_that_of_the_published_script():
     schedule = LEGALBERT.warmed(LEGALBERT.schedule, 1836)
     assert int(schedule.warmup * 10 * 115) == 500  # steps of 1,150
     assert LEGALBERT.warmed(LEGALBERT.schedule, 32).warmup == 0.5  # fewer steps than those
+    assert LEGALBERT.warmed(replace(schedule, epochs=0), 1836) == replace(schedule, epochs=0)  # measures only
+
+
+@pytest.mark.parametrize("wrong", [{"checkpoint_every": 0}, {"checkpoint_every": -1}, {"evaluate_every": -3}])
+def test_steps_that_no_schedule_can_have(wrong):
+    ((name, value),) = wrong.items()
+    with pytest.raises(InputError, match=f"{name} {value}"):
+        Schedule(**wrong)
 
 
 def test_the_split_is_that_of_scikit_learn():

@@ -97,6 +97,9 @@ def test_files_that_are_missing_or_cannot_be_unpacked(tmp_path):
     (tmp_path / "b.jsonl.gz").write_bytes(whole[:-9])
     with pytest.raises(InputError, match="cannot be unpacked"):
         read(tmp_path / "b.jsonl.gz")
+    (tmp_path / "c.jsonl.gz").write_bytes(whole[:10] + b"\xff" * 20 + whole[30:])  # behind the header
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        read(tmp_path / "c.jsonl.gz")
 
 
 def test_no_premise_is_on_both_sides_and_a_fifth_is_the_most(tmp_path):

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -19,7 +20,9 @@ if int(importlib.metadata.version("sentence-transformers").split(".")[0]) < 6:
 import huggingface_hub  # noqa: E402
 
 from responsa.errors import InputError, MissingDependency, ModelError, NotFound  # noqa: E402
-from responsa.models.hub import HubEncoder, HubPairScorer, dense  # noqa: E402
+from responsa.models.hub import HubEncoder, HubPairScorer, contextual, dense, late, sparse  # noqa: E402
+from responsa.models.hub.alone import alone  # noqa: E402
+from responsa.models.hub.contextual import HubContextualEncoder  # noqa: E402
 from responsa.models.hub.source import Source  # noqa: E402
 from responsa.models.load import load_encoder, load_late, load_pairs, load_reranker, load_sparse  # noqa: E402
 from responsa.models.prompts import icl_prefix  # noqa: E402
@@ -467,3 +470,39 @@ def test_pairs_in_8_bits_are_near_and_have_a_name_of_their_own(made):
     assert plain.name != small.name
     with pytest.raises(InputError, match="runs on the CPU alone"):
         load_pairs(f"hf:{made['nli']}?int8=yes&device=mps")
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_a_checkpoint_in_16_bits_runs_in_32_on_the_cpu(copied, tmp_path, kind):
+    import torch
+    import transformers
+
+    folder, whole = copied("nli"), tmp_path / "whole"
+    kinds = transformers.BertForSequenceClassification
+    kinds.from_pretrained(folder).to(getattr(torch, kind)).save_pretrained(folder)
+    kinds.from_pretrained(folder, dtype=torch.float32).save_pretrained(whole)  # weights cut to 16 bits, sums in 32
+    inputs = [tokens_of(folder, *pair) for pair in PAIRS]
+    expected = np.vstack([outputs(whole, "BertForSequenceClassification", each) for each in inputs])
+    assert np.allclose(load_pairs(f"hf:{folder}?device=cpu").score(PAIRS), expected, atol=CLOSE)
+    small = load_pairs(f"hf:{folder}?int8=yes").score(PAIRS)
+    assert np.abs(expected - small).max() < 0.15 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "late", "contextual"])
+def test_a_model_runs_for_one_thread_at_a_time(made, kind, monkeypatch):
+    module = {"dense": dense, "sparse": sparse, "late": late, "contextual": contextual}[kind]
+    models = []
+    monkeypatch.setattr(module, "alone", lambda model: (models.append(model), alone(model))[1])
+    encode = {
+        "dense": lambda: load_encoder(f"hf:{made['bert']}").encode(TEXTS, "passage"),
+        "sparse": lambda: load_sparse(f"hf:{made['splade']}").encode(TEXTS, "passage"),
+        "late": lambda: load_late(f"hf:{made['late']}").encode(TEXTS, "passage"),
+        "contextual": lambda: HubContextualEncoder(str(made["bert"]), 1).encode(TEXTS),
+    }[kind]
+    encode()  # opens it
+    with ThreadPoolExecutor(1) as pool:
+        with alone(models[0]):
+            second = pool.submit(encode)
+            assert not wait([second], 0.5).done
+        assert second.result(60) is not None
+    assert models[1] is models[0]

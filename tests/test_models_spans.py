@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -55,25 +59,54 @@ def test_short_texts_read_a_slice_and_long_ones_after_them_all_they_need():
     assert short < attention.pos_ebd_size <= 8
 
 
+WORDS = [f"w{number}" for number in range(55)]
+
+
+def saved(folder):
+    """A tiny DeBERTa and its tokenizer, written to a folder too."""
+    (folder / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]), encoding="utf-8"
+    )
+    tokenizer = transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=64)
+    net = deberta()
+    net.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return net, tokenizer
+
+
 def test_a_cross_encoder_of_the_hub_gives_what_the_plain_network_gives(tmp_path):
     """Through the library that runs it: texts of several lengths, one after the other."""
     pytest.importorskip("sentence_transformers")
     from responsa.models.load import load_pairs
 
-    words = [f"w{number}" for number in range(55)]
-    vocabulary = {word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])}
-    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
-    tokenizer = transformers.BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"), model_max_length=64)
-    net = deberta()
-    net.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    pairs = [(" ".join(words[:size]), " ".join(words[size : 2 * size])) for size in (1, 3, 12, 2, 25, 5)]
+    net, tokenizer = saved(tmp_path)
+    pairs = [(" ".join(WORDS[:size]), " ".join(WORDS[size : 2 * size])) for size in (1, 3, 12, 2, 25, 5)]
     with torch.inference_mode():
         plain = [net(**tokenizer(*pair, return_tensors="pt", return_token_type_ids=False)).logits[0] for pair in pairs]
     scorer = load_pairs(f"hf:{tmp_path}")
     for pair, row in zip(pairs, plain, strict=True):
         assert scorer.score([pair])[0] == pytest.approx(row.numpy(), abs=1e-4)
     assert scorer.score(pairs) == pytest.approx(torch.stack(plain).numpy(), abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["pairs", "texts"])
+def test_threads_that_share_a_network_get_what_one_gets(tmp_path, kind):
+    """Positions that a batch reaches, and the padding of the tokenizer, are set anew for each call."""
+    pytest.importorskip("sentence_transformers")
+    from responsa.models.load import load_pairs
+    from responsa.models.texts import load_texts
+
+    saved(tmp_path)
+    texts = [" ".join(WORDS[:size]) for size in (1, 3, 12, 2, 25, 5)]
+    given = [list(two) for two in pairwise(texts)] * 10
+    if kind == "pairs":
+        given = [[(one, other)] for one, other in given]
+    scorer = (load_pairs if kind == "pairs" else load_texts)(f"hf:{tmp_path}")
+    due = [scorer.score(each) for each in given]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(4):
+            for found, alone in zip(pool.map(scorer.score, given), due, strict=True):
+                assert np.allclose(found, alone, atol=1e-5)
 
 
 def test_other_networks_are_left_alone():

@@ -36,20 +36,24 @@ class Pace:
     def __init__(self, requests_per_minute: float | None, tokens_per_minute: float | None, clock: Clock) -> None:
         self._requests, self._tokens, self._clock = requests_per_minute, tokens_per_minute, clock
         self._lock = threading.Lock()
-        self._free_at = 0.0
+        self._free_at = self._held_until = 0.0
         self._given_up = threading.Event()
 
     def turn(self, tokens: int) -> None:
-        """Wait until the limits allow a request of that many tokens. CancelledError as from `sleep`."""
-        now = self._clock.monotonic()
+        """Wait until the limits allow a request of that many tokens, and any `hold` is over, also one that began
+        meanwhile: then for another turn. CancelledError as from `sleep`."""
         gap = 60.0 / self._requests if self._requests else 0.0
         if self._tokens:
             gap = max(gap, tokens * 60.0 / self._tokens)
-        with self._lock:
-            start = max(now, self._free_at)
-            self._free_at = start + gap
-        if start > now:
-            self.sleep(start - now)
+        while True:
+            now = self._clock.monotonic()
+            with self._lock:
+                start = max(now, self._free_at)
+                self._free_at = start + gap
+            if start > now:
+                self.sleep(start - now)
+            if start >= self._held_until:
+                return
 
     def sleep(self, seconds: float) -> None:
         """Sleep so long. CancelledError where `give_up` is called meanwhile."""
@@ -65,7 +69,8 @@ class Pace:
     def hold(self, seconds: float) -> None:
         """Let no thread begin a request for so long: a server that is too busy for one is so for all."""
         with self._lock:
-            self._free_at = max(self._free_at, self._clock.monotonic() + seconds)
+            self._held_until = max(self._held_until, self._clock.monotonic() + seconds)
+            self._free_at = max(self._free_at, self._held_until)
 
 
 def pause(attempt: int, clock: Clock) -> float:

@@ -262,9 +262,10 @@ class Preset:
     patience: int
 
     def warmed(self, schedule: Schedule, count: int) -> Schedule:
-        """The schedule with the share of the steps that the warm-up takes, at most half, for so many samples."""
+        """The schedule with the share of the steps that the warm-up takes, at most half, for so many samples; of no
+        steps, as it is."""
         steps = schedule.epochs * math.ceil(count / schedule.batch)
-        return replace(schedule, warmup=min(0.5, (self.warmup + 0.5) / steps))
+        return replace(schedule, warmup=min(0.5, (self.warmup + 0.5) / steps)) if steps else schedule
 
 
 # RegNLP/ObligationClassifier: LegalBERT, 128 tokens, 500 steps of warm-up, evaluated once an epoch by the loss.

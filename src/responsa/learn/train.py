@@ -51,6 +51,11 @@ class Schedule:
                 " below 1, got"
                 f" {self.epochs}, {self.batch}, {self.learning_rate} and {self.warmup}"
             )
+        if self.evaluate_every < 0 or self.checkpoint_every < 1:
+            raise InputError(
+                "training is evaluated after every 1 or more steps, or with 0 once an epoch, and kept after every 1 or"
+                f" more, got evaluate_every {self.evaluate_every} and checkpoint_every {self.checkpoint_every}"
+            )
 
 
 class Task(Protocol, Generic[Batch]):

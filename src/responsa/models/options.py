@@ -9,6 +9,7 @@ from responsa.errors import InputError, suggestion
 
 Options = dict[str, str]
 Table = Mapping[str, tuple[str, Callable[[str], object]]]
+LONGEST = 30  # characters of what cannot be read that an error repeats: it may be a key
 
 
 def split(rest: str) -> tuple[str, Options]:
@@ -17,7 +18,8 @@ def split(rest: str) -> tuple[str, Options]:
     pairs = parse_qsl(query, keep_blank_values=True)
     options = dict(pairs)
     if len(options) < len(pairs):
-        raise InputError(f"{model}: a setting is given twice in {query!r}")
+        where = f" in {query!r}" if len(query) <= LONGEST else ""
+        raise InputError(f"{model}: a setting is given twice{where}")
     return model, options
 
 
@@ -41,7 +43,9 @@ def fields(options: Options, table: Table, elsewhere: Iterable[str] = ()) -> dic
                 found[field] = read(value)
             except ValueError:
                 due = "yes or no" if read is flag else "a number"
-                raise InputError(f"setting {name!r}: expected {due}, got {value!r}") from None
+                got = repr(value) if len(value) <= LONGEST else f"a text of {len(value)} characters"
+                raise InputError(f"setting {name!r}: expected {due}, got {got}") from None
         elif name not in elsewhere:
-            raise InputError(f"unknown setting {name!r}{suggestion(name, {*table, *elsewhere})}")
+            told = f"unknown setting {name!r}" if len(name) <= LONGEST else "unknown setting"
+            raise InputError(f"{told}{suggestion(name, {*table, *elsewhere})}")
     return found

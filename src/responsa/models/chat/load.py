@@ -24,7 +24,7 @@ from responsa.models.chat import ChatModel, Settings
 from responsa.models.chat.cached import CachedChat
 from responsa.models.chat.client import ApiChat
 from responsa.models.chat.wire import Vendor, Wire
-from responsa.models.options import Options, Table, fields, flag, split
+from responsa.models.options import LONGEST, Options, Table, fields, flag, split
 
 VARIABLE = "RESPONSA_CHAT_MODEL"
 UNSET = (
@@ -34,7 +34,6 @@ UNSET = (
     "prints"
 )
 _EXAMPLE = "expected scheme:model, such as 'openai:gpt-5.6-luna' or 'http://localhost:11434/v1#llama3.2'"
-_LONGEST = 30  # characters of what is no name that an error repeats: it may be a key
 
 _URLS: dict[str, tuple[Vendor, str, tuple[str, ...]]] = {
     "openai": ("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",)),
@@ -76,7 +75,7 @@ def load_chat(name: str = "") -> ChatModel:
 def _loaded(name: str, cache: Path) -> ChatModel:
     scheme, colon, rest = name.partition(":")
     if not colon or not rest:
-        shown = f"{name!r} does not name a language model" if len(name) <= _LONGEST else "this names no language model"
+        shown = f"{name!r} does not name a language model" if len(name) <= LONGEST else "this names no language model"
         raise InputError(f"{shown}; {_EXAMPLE}")
     if scheme in _URLS:
         vendor, url, variables = _URLS[scheme]
@@ -91,7 +90,8 @@ def _loaded(name: str, cache: Path) -> ChatModel:
         shown = f"{url}#{model}"
     else:
         near = suggestion(scheme, [*_URLS, "http", "https"])
-        raise InputError(f"unknown scheme {scheme!r} of a language model{near}")
+        shown = f"unknown scheme {scheme!r}" if len(scheme) <= LONGEST else "unknown scheme"
+        raise InputError(f"{shown} of a language model{near}")
     if not model:
         raise InputError(f"{shown!r} names no model; {_EXAMPLE}")
     if "api_version" in options and vendor != "azure":
@@ -118,7 +118,7 @@ def _client(wire: Wire, shown: str, options: Options) -> ApiChat:
     prices = _some(options, _PRICE)
     if len(prices) == 1:
         raise InputError("settings 'price_in' and 'price_out': give both, in US dollars for a million tokens")
-    told = "&".join(f"{name}={settings[name]:g}" for name in _SETTINGS if name in settings)
+    told = "&".join(f"{name}={_shown(settings[name])}" for name in _SETTINGS if name in settings)
     return ApiChat(
         wire,
         shown + (f"?{told}" if told else ""),
@@ -126,6 +126,11 @@ def _client(wire: Wire, shown: str, options: Options) -> ApiChat:
         price=(float(str(prices["in"])), float(str(prices["out"]))) if prices else None,
         **limits,  # type: ignore[arg-type]
     )
+
+
+def _shown(value: object) -> str:
+    """A number as it stands in a name: whole ones in full, since seeds may be long."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _some(options: Options, table: Table) -> dict[str, object]:

@@ -13,6 +13,7 @@ import numpy as np
 from responsa.errors import InputError, MissingDependency
 from responsa.models.checks import finite, readable
 from responsa.models.contextual import TokenVectors
+from responsa.models.hub.alone import alone
 from responsa.models.hub.source import Source, above_zero, named
 from responsa.models.hub.texts import _limit
 
@@ -60,9 +61,15 @@ class HubContextualEncoder:
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Unit vectors, shape (tokens, dimension) for each text; a blank text has marks alone."""
+        tokenizer, model = self._open()
+        with alone(model):
+            return self._vectors(texts, tokenizer, model)
+
+    def _vectors(
+        self, texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel
+    ) -> list[TokenVectors]:
         import torch
 
-        tokenizer, model = self._open()
         dressed = [self._dressed(text, model) for text in texts]
         limit = _limit(tokenizer, model)
         told: dict[str, Any] = {"truncation": True, "max_length": limit} if limit else {"truncation": False}

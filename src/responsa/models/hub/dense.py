@@ -12,6 +12,7 @@ import numpy as np
 from responsa.errors import InputError, ModelError
 from responsa.models import Role, Vectors
 from responsa.models.checks import finite, readable
+from responsa.models.hub.alone import alone
 from responsa.models.hub.source import Source, above_zero, cache_folder, library, named
 
 if TYPE_CHECKING:
@@ -93,16 +94,17 @@ class HubEncoder:
         prefix, suffix = (self.query_prefix, self.query_suffix) if query else (self.passage_prefix, self.passage_suffix)
         if prefix is None:
             prefix = _own_prompt(model, ("query",) if query else ("document", "passage", "corpus"))
-        dressed = [text + suffix for text in self._cut(model, [readable(text) for text in texts], prefix, suffix)]
         encode = model.encode_query if query else model.encode_document
-        found = encode(
-            dressed,
-            prompt=prefix,
-            batch_size=self.batch,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-            normalize_embeddings=(self.similarity or _similarity(model, self.model)) == "cosine",
-        )
+        with alone(model):
+            dressed = [text + suffix for text in self._cut(model, [readable(text) for text in texts], prefix, suffix)]
+            found = encode(
+                dressed,
+                prompt=prefix,
+                batch_size=self.batch,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                normalize_embeddings=(self.similarity or _similarity(model, self.model)) == "cosine",
+            )
         return finite(np.asarray(found, dtype=np.float32), self._source(role).model)
 
     def _source(self, role: Role) -> Source:

@@ -16,6 +16,7 @@ import numpy as np
 from responsa.errors import InputError
 from responsa.models import Role, Vectors
 from responsa.models.checks import finite, readable
+from responsa.models.hub.alone import alone
 from responsa.models.hub.source import Source, above_zero, library, named
 
 
@@ -50,6 +51,7 @@ class HubLateEncoder:
         model = self._open()
         encode = model.encode_query if role == "query" else model.encode_document
         return _arrays(
+            model,
             lambda given: encode(
                 given,
                 batch_size=self.batch,
@@ -98,6 +100,7 @@ class PylateEncoder:
         _check(role)
         model = self._open()
         return _arrays(
+            model,
             lambda given: model.encode(
                 given,
                 batch_size=self.batch,
@@ -123,10 +126,16 @@ def _check(role: Role) -> None:
         raise InputError(f"role: {role!r} is not one of 'query', 'passage'")
 
 
-def _arrays(encode: Callable[[list[str]], Sequence[object]], texts: Sequence[str], model: str) -> list[Vectors]:
+def _arrays(
+    net: Any,  # noqa: ANN401
+    encode: Callable[[list[str]], Sequence[object]],
+    texts: Sequence[str],
+    model: str,
+) -> list[Vectors]:
     if not texts:
         return []
-    found = [np.asarray(each, dtype=np.float32) for each in encode([readable(text) for text in texts])]
+    with alone(net):
+        found = [np.asarray(each, dtype=np.float32) for each in encode([readable(text) for text in texts])]
     for number, rows in enumerate(found, 1):
         finite(rows, f"{model}, text {number} of {len(texts)}", "token")
     return found

@@ -12,6 +12,7 @@ import numpy as np
 from responsa.errors import ModelError, suggestion
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
+from responsa.models.hub.alone import alone
 from responsa.models.hub.int8 import check_device
 from responsa.models.hub.quicken import quicken
 from responsa.models.hub.source import Source, above_zero, batch_on, library, named
@@ -40,7 +41,7 @@ class HubPairScorer:
     single: bool = True
     int8: bool = False
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2  # 1: threads mixed up positions of DeBERTa, 16 bits on the CPU
 
     def __post_init__(self) -> None:
         above_zero(max_tokens=self.max_tokens, batch=self.batch)
@@ -69,13 +70,14 @@ class HubPairScorer:
             return np.zeros((0, len(labels)), dtype=np.float32)
         import torch
 
-        found = model.predict(
-            [(readable(one), readable(other)) for one, other in pairs],
-            batch_size=batch_on(model.device, self.batch),
-            show_progress_bar=False,
-            activation_fn=torch.nn.Identity(),
-            convert_to_numpy=True,
-        )
+        with alone(model):
+            found = model.predict(
+                [(readable(one), readable(other)) for one, other in pairs],
+                batch_size=batch_on(model.device, self.batch),
+                show_progress_bar=False,
+                activation_fn=torch.nn.Identity(),
+                convert_to_numpy=True,
+            )
         scores = np.asarray(found, dtype=np.float32).reshape(len(pairs), -1)
         columns = [_labels(model).index(label) for label in labels]
         return finite(scores[:, columns], self.model, "pair")
@@ -108,7 +110,10 @@ def _open(source: Source, fingerprint: str, max_tokens: int | None, device: str,
             local_files_only=local,
             trust_remote_code=source.trust_remote_code,
         )
-        quicken(model.model if hasattr(model, "model") else model, source.model, int8)
+        net = model.model if hasattr(model, "model") else model
+        if model.device.type == "cpu":
+            net.float()  # a checkpoint in 16 bits is slow and coarse there
+        quicken(net, source.model, int8)
         return model
 
     return source.load("cross-encoder", make)

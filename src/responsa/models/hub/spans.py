@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def narrow(net: Module) -> Callable[[], None] | None:
     """Let a network read no more of its table than a batch can reach; returns what takes it back, None for networks
-    of other kinds, which are left as they are."""
+    of other kinds, which are left as they are. What a batch can reach is kept in the network: one thread at a time may
+    run it (`alone`)."""
     encoder = encoder_of(net)
     if encoder is None or not all(_fits(layer) for layer in encoder.layer):
         return None

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from responsa.errors import InputError
 from responsa.models import Role, SparseRows, Vectors
 from responsa.models.checks import finite, readable
+from responsa.models.hub.alone import alone
 from responsa.models.hub.source import Source, above_zero, library, named
 
 if TYPE_CHECKING:
@@ -59,14 +60,15 @@ class HubSparseEncoder:
         vocabulary first."""
         model = _open(self._source, self._source.fingerprint, self.max_tokens, self.device)
         encode = model.encode_query if role == "query" else model.encode_document
-        found = encode(
-            [readable(text) for text in texts],
-            batch_size=self.batch,
-            show_progress_bar=False,
-            convert_to_tensor=False,
-            convert_to_sparse_tensor=False,
-            save_to_cpu=True,
-        )
+        with alone(model):
+            found = encode(
+                [readable(text) for text in texts],
+                batch_size=self.batch,
+                show_progress_bar=False,
+                convert_to_tensor=False,
+                convert_to_sparse_tensor=False,
+                save_to_cpu=True,
+            )
         dense = np.stack([row.float().numpy() for row in found])
         finite(dense, f"{self.model} (texts from {first + 1})" if first else self.model)
         places = [np.flatnonzero(row).astype(np.int32) for row in dense]

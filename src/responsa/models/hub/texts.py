@@ -13,6 +13,7 @@ import numpy as np
 from responsa.errors import MissingDependency
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
+from responsa.models.hub.alone import alone
 from responsa.models.hub.int8 import check_device
 from responsa.models.hub.quicken import quicken
 from responsa.models.hub.source import Source, above_zero, batch_on, named
@@ -38,7 +39,7 @@ class HubTextScorer:
     device: str = ""
     int8: bool = False
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2  # 1: threads mixed up positions of DeBERTa, and padding
 
     def __post_init__(self) -> None:
         above_zero(max_tokens=self.max_tokens, batch=self.batch)
@@ -59,9 +60,14 @@ class HubTextScorer:
 
     def score(self, texts: Sequence[str]) -> Vectors:
         """Logits, shape (texts, labels), in order."""
+        tokenizer, model = self._open()
+        with alone(model):
+            found = self._scores(texts, tokenizer, model)
+        return finite(found, self.model)
+
+    def _scores(self, texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> Vectors:
         import torch
 
-        tokenizer, model = self._open()
         limit = self.max_tokens or _limit(tokenizer, model)
         told: dict[str, Any] = {"truncation": True, "max_length": limit} if limit else {"truncation": False}
         rows = tokenizer([readable(text) for text in texts], **told)["input_ids"] if texts else []
@@ -73,7 +79,7 @@ class HubTextScorer:
             padded = tokenizer([readable(texts[place]) for place in places], padding=True, return_tensors="pt", **told)
             with torch.inference_mode():
                 scores[places] = model(**padded.to(model.device)).logits.float().cpu().numpy()
-        return finite(scores, self.model)
+        return scores
 
     @property
     def _source(self) -> Source:
