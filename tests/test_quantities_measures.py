@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from responsa.quantities import counts, decimal_mark, figure, measures, stated, unit_of_measure
-from responsa.quantities.money import counted
+from responsa.quantities.money import counted, scale_factor
 
 
 def read(text, decimal="."):
@@ -90,6 +90,39 @@ def test_ranges_signs_and_bounds():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("€5M", 5e6, "EUR"), ("€5 Million", 5e6, "EUR"), ("EUR 12 Mio.", 12e6, "EUR"), ("€ 5 Mrd.", 5e9, "EUR"),
+        ("$3.2B", 3.2e9, "USD"), ("USD 4B", 4e9, "USD"), ("€3.1K", 3100, "EUR"), ("€ 5 mln", 5e6, "EUR"),
+        ("€ 5 Millionen", 5e6, "EUR"), ("€5Mio", 5e6, "EUR"), ("EUR 5 MM", 5e6, "EUR"), ("€5 m", 5e6, "EUR"),
+        ("5 Mrd. Euro", 5e9, "EUR"), ("1,5 Milliarden Euro", 1.5e9, "EUR"), ("5 mln EUR", 5e6, "EUR"),
+        ("€1.5 trillion", 1.5e12, "EUR"), ("5 Billionen Euro", 5e12, "EUR"), ("2 trillion kWh", 2e9, "MWh"),
+        ("5 Mrd. kWh", 5e6, "MWh"), ("3 Mio. t", 3e6, "t"), ("4 Tausend t", 4000, "t"),
+        ("€5 M&A", 5, "EUR"), ("€ 5 B2B", 5, "EUR"), ("€5 März", 5, "EUR"), ("€ 5 B. Other", 5, "EUR"),
+    ],
+)  # fmt: skip
+def test_scales_of_money_and_units(text, value, unit):
+    ((_, found, named),) = read(text)
+    assert (found, named) == (pytest.approx(value, rel=1e-12), unit)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("The change was -3.2 %", [-3.2]), ("growth of −3.2 %", [-3.2]), ("emissions changed by -12 %", [-12]),
+        ("Veränderung um –4,5 % auf", [-4.5]), ("-€5.2 million", [-5.2e6]), ("€-5.2 million", [-5.2e6]),
+        ("EUR -5.2 million", [-5.2e6]), ("ein Ergebnis von −2,5 Mio. EUR", [-2.5e6]), ("CO2 -12 %", [-12]),
+        ("between -0.2 % and -0.4 %", [-0.2, -0.4]), ("-1,250 t", [-1250]), ("a loss of -EUR 3 million", [-3e6]),
+        ("10-12 %", [10, 12]), ("5 - 7 %", [5, 7]), ("5 -7 %", [5, 7]), ("5 % -7 %", [5, 7]), ("2021-2023", []),
+        ("a share – 45 % of all – was", [45]), ("5 €-7 €", [5, 7]), ("€3 million –€5 million", [3e6, 5e6]),
+        ("5 t -7 t", [5, 7]), ("non-EUR 5", [5]), ("saved - 45 t", [45]),
+    ],
+)  # fmt: skip
+def test_a_minus_is_a_sign_and_a_dash_is_none(text, values):
+    assert [value for _, value, _ in read(text)] == pytest.approx(values)
+
+
 def test_a_denominator_that_is_not_known_stays_in_the_name():
     assert read("40 kWh per flat and 3 t per employee") == [
         ("40 kWh", 0.04, "MWh/flat"),
@@ -114,6 +147,7 @@ def test_marks_of_thousands_and_decimals(text, decimal, value):
     [
         ("4,857", 4857, False, False), ("19.4 %", "19.4", True, False), ("–", 0, False, True), ("n/a", 0, False, True),
         ("12²", 12, False, False), ("250*", 250, False, False), ("4.81)", "4.8", False, False), ("(3)", -3, False, False),
+        ("(12.5%)", "-12.5", True, False), ("(12,5 %)", "-12.5", True, False), ("(12.5) %", "-12.5", True, False),
     ],
 )  # fmt: skip
 def test_a_number_that_fills_a_cell(text, value, percent, nothing):
@@ -139,6 +173,11 @@ def test_the_decimal_mark_of_a_document():
         ("in € million", "EUR million", 10**6), ("€ thousand", "EUR thousand", 1000), ("TEUR", "EUR thousand", 1000),
         ("Mio. €", "EUR million", 10**6), ("EURm", "EUR million", 10**6), ("in millions of euros", "EUR million", 10**6),
         ("USD bn", "USD billion", 10**9), ("€'000", "EUR thousand", 1000), ("EUR", "EUR", 1),
+        ("in $ trillion", "USD trillion", 10**12), ("Mrd. €", "EUR billion", 10**9), ("€b", "EUR billion", 10**9),
+        ("EURb", "EUR billion", 10**9), ("USD mm", "USD million", 10**6), ("in Milliarden Euro", "EUR billion", 10**9),
+        ("in 1,000 €", "EUR thousand", 1000), ("in EUR 1,000", "EUR thousand", 1000),
+        ("in € 1.000", "EUR thousand", 1000), ("Turnover (EUR 1,000)", "EUR thousand", 1000),
+        ("2023 in 1000 EUR", "EUR thousand", 1000), ("in 1,000,000 €", "EUR", 1), ("EUR B. Other", "EUR", 1),
     ],
 )  # fmt: skip
 def test_what_a_column_counts(text, name, factor):
@@ -147,7 +186,23 @@ def test_what_a_column_counts(text, name, factor):
     assert (found.name, found.factor) == (name, factor)
 
 
-@pytest.mark.parametrize("text", ["%", "Turnover", "N/EL", "neuro sciences", ""])
+@pytest.mark.parametrize(
+    ("word", "factor"),
+    [("", 1), ("k", 1000), ("Tsd.", 1000), ("1.000", 1000), ("Mio.", 10**6), ("Mrd.", 10**9), ("bn", 10**9),
+     ("b", 10**9), ("trillion", 10**12), ("Billionen", 10**12)],
+)  # fmt: skip
+def test_what_a_scale_counts(word, factor):
+    assert scale_factor(word) == factor
+
+
+def test_a_word_that_is_no_scale():
+    with pytest.raises(ValueError, match="not a scale"):
+        scale_factor("apples")
+
+
+@pytest.mark.parametrize(
+    "text", ["%", "Turnover", "N/EL", "neuro sciences", "", "a bonus of €1,000", "in EUR 1,000,000"]
+)
 def test_a_column_that_counts_no_money(text):
     assert counted(text) is None
 
@@ -161,7 +216,7 @@ def test_a_column_that_counts_no_money(text):
         ("The number of plants rose from 4 (output: 5 MW) to 6", [(4, "plants", ""), (6, "plants", "")]),
         ("raised the number of electric cars to around 4,100", [(4100, "electric cars", "about")]),
         ("in 2023 employees", []), ("see Note 12 items", []), ("for 3 years", []), ("12 % of sites", []),
-        ("3 million customers", []),
+        ("3 million customers", []), ("5 mln customers", []),
     ],
 )  # fmt: skip
 def test_counts_of_things(text, found):
@@ -201,6 +256,8 @@ def test_long_rows_of_numbers_are_read_once():
     assert read("1 " * 50_000) == []
     assert read("9" * 50_000) == []
     assert read("€" * 50_000) == []
+    assert len(read("-5 % of " * 4000)) == 4000
+    assert read("- " * 50_000) == []
     assert list(counts("a " * 50_000)) == []
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from responsa.quantities.figures import Mark, figure
 from responsa.quantities.measures import Measure, bound_before
+from responsa.quantities.money import SCALE_WORDS
 
 _COUNT = r"\d{1,3}(?:[,.\u00a0\u202f ]\d{3}(?!\d))+|\d{1,7}"
 _NUMBER = rf"(?<![\w.,/$€£%-])(?P<n>{_COUNT})(?![\d%]|[.,]\d|\s?[%€$£]|[/–-]\d|:)"
@@ -25,7 +26,7 @@ _CITED = re.compile(
     r"\b(?:articles?|notes?|sections?|pages?|figures?|tables?|annex|scopes?|items?|goals?|level)\s\Z", re.IGNORECASE
 )
 _SCOPES = re.compile(r"\bscopes? \d[\d ,&+/-]*(?:and |und )?\Z", re.IGNORECASE)
-_SCALED = re.compile(r"(?:thousand|million|billion|trillion|bn|mn)\b", re.IGNORECASE)
+_SCALED = re.compile(rf"{SCALE_WORDS}(?!\w)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 _STOPS = frozenset({
     "a", "an", "the", "of", "in", "on", "at", "by", "to", "for", "from", "with", "without", "and", "or", "but", "as",

@@ -29,7 +29,7 @@ _MARKS = re.compile(r"[.,]")
 _BETWEEN = re.compile(rf"(?<=\d)[ '’{_BLANKS}](?=\d{{3}}(?:\D|\Z))")
 _NOTE = re.compile(r"(?:[¹²³⁰⁴⁵⁶⁷⁸⁹*†‡]+|\d\))\Z")
 _SIGN = re.compile(r"\A[-−–+]\s?(?=\d)|\A\((?=[\d.,]+\)\Z)")
-_CELL = re.compile(rf"(?P<sign>[-−–+(]?)\s?(?P<n>{NUMERAL})\)?\s?(?P<percent>%?)")
+_CELL = re.compile(rf"(?P<sign>[-−–+(]?)\s?(?P<n>{NUMERAL})\s?(?:\)?\s?(?P<percent>%?)|%\))")
 _NOTHING = re.compile(r"[-−–—‐]{1,2}|n/?a\.?|n\. ?a\.|nil", re.IGNORECASE)
 
 
@@ -84,4 +84,5 @@ def stated(text: str, decimal: Mark = ".") -> Stated | None:
     if match is None:
         return None
     value = figure(match["n"], decimal)
-    return Stated(-value if match["sign"] in ("-", "−", "–", "(") and match["sign"] else value, bool(match["percent"]))
+    percent = bool(match["percent"]) or match[0].endswith("%)")
+    return Stated(-value if match["sign"] in ("-", "−", "–", "(") and match["sign"] else value, percent)

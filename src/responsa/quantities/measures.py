@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from responsa.quantities.figures import NUMERAL, Mark, figure
-from responsa.quantities.money import counted
+from responsa.quantities.money import SCALE_WORDS, counted, scale_factor
 from responsa.quantities.units import Unit, unit_at
 
 _DASH = r"[-–—−]"
@@ -25,22 +25,20 @@ _WORDS = {
     "hundred": 100,
 }  # fmt: skip
 _WORD_PERCENT = re.compile(rf"\b(?P<w>{'|'.join(_WORDS)})\s(?:percent|per\s?cent)\b", re.IGNORECASE)
-_SCALE = re.compile(
-    r"[\s-]?(?P<s>thousands?|millions?|billions?|trillions?|Tausend|Millionen|Milliarden|tsd\.?|mio\.?|mrd\.?|"
-    r"mn|mln|bn)"
-    r"(?:\s(?:of\s)?|(?![a-z]))",
-    re.IGNORECASE,
-)
-_FACTORS = {"t": 1e3, "m": 1e6, "b": 1e9}
+_SCALE = re.compile(rf"[\s-]?(?P<s>{SCALE_WORDS})(?:\s(?:of\s)?|(?![a-z]))", re.IGNORECASE)
 _BEFORE = re.compile(
     r"(?P<c>\b[TkM](?:EUR|€)|€|US\$|C\$|A\$|CA\$|\$|£|\b(?:EUR|USD|GBP|CHF|SEK|DKK|NOK|PLN|CAD|AUD))\s?\Z"
 )
 _AFTER = re.compile(
-    r"\s?(?P<s>thousand|million|billion|mio\.?|mrd\.?|tsd\.?|mn|bn|[kmMT](?=€|EUR\b))?\s?(?:of\s)?"
+    rf"\s?(?P<s>{SCALE_WORDS}|mm|[kmbT](?=€|EUR\b))?\s?(?:of\s)?"
     r"(?P<c>€|euros?\b|EUR\b|USD\b|GBP\b|CHF\b|US dollars\b)",
     re.IGNORECASE,
 )
-_MONEY_SCALE = re.compile(r"\s?(?P<s>thousand|million|billion|trillion|mio\.?|mrd\.?|tsd\.?|mn|bn|[km])(?![a-zA-Z])")
+# A letter alone is glued to the number, or a word of its own: not "€ 5 M&A", "€ 5 B. Other".
+_MONEY_SCALE = re.compile(
+    rf"\s?(?P<s>(?i:{SCALE_WORDS}|mm))(?![a-zA-ZäöüÄÖÜß])|(?P<s2>[kmbKMB])(?![a-zA-ZäöüÄÖÜß])"
+    r"|\s(?P<s3>[kmKM]|B(?!\.\s))(?![\w&/’'-])"
+)
 _TRL = re.compile(
     r"\b(?:TRL|technology readiness level)s?\s?(?:\(TRL\)\s?)?(?:of\s)?(?P<n>[1-9])(?:\s?(?:[-–]|"
     r"to)\s?(?P<n2>[1-9]))?(?!\d|\.\d)",
@@ -57,6 +55,12 @@ _BOUND = re.compile(
     "|".join(f"(?P<b{index}>(?<![a-zäöü]){words})" for index, (_, words) in enumerate(_BOUNDS)).join(
         ("(?:", r")\s?(?:€\s?)?\Z")
     ),
+    re.IGNORECASE,
+)
+_RANGED = re.compile(  # what a dash goes on from: "5 -", "5 % –", "2 kWh –", "€5 million –"
+    r"(?:\A|[\s(€$£<>≤≥~])\d[\d.,]*(?:[A-Za-z€%]{0,3}|\s?%|\s(?:[kMGT]?Wh|[kMG]?t|kg|km|EUR)|\s?"
+    + SCALE_WORDS
+    + r")\s\Z",
     re.IGNORECASE,
 )
 _LAST = re.compile(r"\S{1,20}\s?(?:\S{1,20}\s?){0,2}\Z")
@@ -114,12 +118,12 @@ def _measured(text: str, match: re.Match[str], decimal: Mark) -> Iterator[Measur
     """The one or two numbers of a match, where a unit belongs to them."""
     ends = [match.end("n2"), match.end("n")] if match["n2"] else [match.end("n")]
     for end in ends:
-        found = _money(text, match.start("n"), end) or _physical(text, match.start("n"), end)
+        found = _money(text, match, end) or _physical(text, match.start("n"), end)
         if found is None:
             continue
         unit, printed_unit, start, stop = found
         whole = end == match.end("n2") and match["n2"]
-        sign = -1.0 if match["sign"] and _is_sign(text, match.start()) else 1.0
+        sign = -1.0 if _is_negative(text, match, start) else 1.0
         values = [sign * float(figure(match["n"], decimal))]
         if whole:
             second = float(figure(match["n2"], decimal))
@@ -139,25 +143,43 @@ def _measured(text: str, match: re.Match[str], decimal: Mark) -> Iterator[Measur
         return
 
 
+def _is_negative(text: str, match: re.Match[str], start: int) -> bool:
+    """Whether a minus stands at a number, or before the currency that begins at ``start``: "-€5", "€ -5"."""
+    if match["sign"]:
+        return _is_sign(text, match.start())
+    return 0 < start < match.start() and text[start - 1] in "-−" and _is_sign(text, start - 1)
+
+
 def _is_sign(text: str, at: int) -> bool:
-    """Whether a dash before a number is its sign: not where it stands between words or numbers."""
-    return at == 0 or (text[at - 1] in " (\u00a0\n" and not re.search(r"[\w%)]\s\Z", text[max(0, at - 3) : at]))
+    """Whether a dash glued to what follows is a minus: a blank, a bracket or a currency stands before it, no number."""
+    if at == 0 or text[at - 1] == "(":
+        return True
+    if text[at - 1] in "€$£":
+        return re.search(r"\d\s?\Z", text[max(0, at - 3) : at - 1]) is None  # not "5 €-7 €"
+    return text[at - 1].isspace() and not _RANGED.search(text[max(0, at - 24) : at])
 
 
-def _money(text: str, start: int, end: int) -> tuple[Unit, str, int, int] | None:
-    before = _BEFORE.search(text, max(0, start - 5), start)
+def _money(text: str, match: re.Match[str], end: int) -> tuple[Unit, str, int, int] | None:
+    start = match.start("n")
+    before = _BEFORE.search(text, max(0, match.start() - 5), match.start())
     if before:
         scale = _MONEY_SCALE.match(text, end)
-        words = f"{before['c']} {scale['s'] if scale else ''}"
+        words = f"{before['c']} {_scale_word(scale) if scale else ''}"
         stop = scale.end() if scale else end
         first = before.start()
     else:
         after = _AFTER.match(text, end)
         if after is None:
             return None
-        words, stop, first = f"{after['c']} {after['s'] or ''}", after.end(), start
+        words, stop, first = f"{after['c']} {_scale_word(after)}", after.end(), start
     money = counted(words.replace("C$", "CAD").replace("A$", "AUD").replace("CCAD", "CAD").replace("US dollars", "USD"))
     return (Unit(money.code, float(money.factor)), money.name, first, stop) if money else None
+
+
+def _scale_word(match: re.Match[str]) -> str:
+    """The scale of an amount of money; a lone b stands for "bn"."""
+    word = next((each for name, each in match.groupdict().items() if name != "c" and each), "")
+    return "bn" if word.lower() == "b" else word
 
 
 def _physical(text: str, start: int, end: int) -> tuple[Unit, str, int, int] | None:
@@ -172,9 +194,7 @@ def _physical(text: str, start: int, end: int) -> tuple[Unit, str, int, int] | N
     if found is None:
         return None
     unit, stop = found
-    factor = _FACTORS.get((scale["s"] if scale else "")[:1].lower(), 1.0) if scale and at >= scale.end() else 1.0
-    if scale and scale["s"].lower().startswith(("mrd", "milliard")):
-        factor = 1e9
+    factor = scale_factor(scale["s"]) if scale and at >= scale.end() else 1
     if unit.name in _EMITTED and _EMISSION.search(text, max(0, start - 90), min(len(text), stop + 30)):
         unit = Unit(_EMITTED[unit.name], unit.factor)
     return Unit(unit.name, unit.factor * factor), " ".join(text[end:stop].split()).lstrip("-"), start, stop

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from responsa.answer.verified.check import located
 from responsa.taxonomy.evidence.report import Report
 from responsa.taxonomy.numbers.figures import text_figures
-from responsa.taxonomy.numbers.grid import YEAR
+from responsa.taxonomy.numbers.grid import years
 from responsa.taxonomy.numbers.roles import told
 from responsa.taxonomy.values import Claim, Evidence, Quote, Role, Support
 from responsa.text import normalise, sentences, words
@@ -88,9 +88,9 @@ def role_of(text: str, span: tuple[int, int], year: int, page: int = 1) -> Role:
 
 def _of_words(sentence: str, year: int) -> Role:
     """What a sentence without figures is about: the years that it names, and its words of intent."""
-    years = {int(each) for each in YEAR.findall(sentence)}
-    if years and year not in years:
-        return "trap_future" if max(years) > year else "trap_other_year"
+    named = {each.year for each in years(sentence)}
+    if named and year not in named:
+        return "trap_future" if max(named) > year else "trap_other_year"
     return told(sentence, len(sentence), len(sentence), year).role
 
 

@@ -20,7 +20,7 @@ from responsa.taxonomy.evidence.report import FORMAT as READ
 from responsa.taxonomy.evidence.report import Report
 from responsa.taxonomy.numbers.check import shares_of_counts
 from responsa.taxonomy.numbers.figures import figures
-from responsa.taxonomy.numbers.grid import YEAR, rows_of
+from responsa.taxonomy.numbers.grid import rows_of, years
 from responsa.taxonomy.numbers.kpi import Template, aligned_shares, lines_for, templates
 from responsa.taxonomy.values import Activity, Figure, KpiLine, KpiShare
 from responsa.text import digest, words
@@ -82,7 +82,7 @@ def _year(report: Report) -> Year | None:
         return Year(max(told), "from the heads of the report's KPI tables")
     texts = [passage.text for passage in report.passages]
     own = Counter(int(year) for text in texts for year in _OWN.findall(text))
-    named = Counter(int(year) for text in texts for year in YEAR.findall(text))
+    named = Counter(each.year for text in texts for each in years(text))
     for counts, least, said in (
         (own, _FEW, "the year that the report names most often as its own"),
         (named, 1, "the year that the report names most often"),

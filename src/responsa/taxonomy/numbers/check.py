@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import permutations
 
@@ -266,6 +266,10 @@ def _compared(
         return (_NEITHER, "is not said to measure the same thing") if shared else None
     if _OTHER_THINGS.search(about) and not _OTHER_THINGS.search(asked):
         return _NEITHER, "is about something else than the threshold"
+    if figure.value < 0 <= limit:
+        if "less" not in wanted:
+            return _NEITHER, "is less than zero"
+        figure = replace(figure, value=-figure.value)  # a change by −34 % is a reduction by 34 %
     return _outcome(threshold.op, limit, figure)
 
 

@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import get_args
 
 from responsa.quantities.counts import counts
-from responsa.quantities.figures import Mark, decimal_mark, stated
+from responsa.quantities.figures import Mark, Stated, decimal_mark, stated
 from responsa.quantities.measures import Measure, measures, normalised
-from responsa.quantities.money import counted
+from responsa.quantities.money import IN_THOUSANDS, SCALE_WORDS, counted, scale_factor
 from responsa.quantities.units import Unit, unit_at
 from responsa.taxonomy.numbers.grid import Cell, Row, rows_of
 from responsa.taxonomy.numbers.kpi import Kpi, Section, Template
@@ -27,14 +27,11 @@ from responsa.types import Passage
 _SOFT = re.compile("[\u00ad\u200b\u200e\u2060]")
 _UNIT_PLACES = re.compile(r"\A|(?<=[(\[])|(?<=\bin\s)|(?<=,\s)|(?<=\s)(?=%)|(?<=[:|]\s)")
 _UNIT_ENDS = re.compile(r"\s?(?:\Z|[)\],;:]|\d?\Z|\s(?:p\.|per|in|of)\b)")
-_SCALE = re.compile(
-    r"(?P<s>thousands?|millions?|billions?|mn|mio\.?|mrd\.?|bn|k)\s?(?:of\s)?(?=[A-Za-z])", re.IGNORECASE
-)
-_FACTORS = {"t": 1e3, "k": 1e3, "m": 1e6, "b": 1e9}
+_SCALE = re.compile(rf"(?P<s>{SCALE_WORDS}|k|1[,. ]?000(?=\s))\s?(?:of\s)?(?=[A-Za-z])", re.IGNORECASE)
 _COUNTED = re.compile(
     r"(?:#\s?(?:of\s)?|\bnumber of |\bno\. of |\banzahl (?:der )?)(?P<noun>[^()\[\]|,;:]{3,60})", re.IGNORECASE
 )
-_YEAR_ONLY = re.compile(r"(?:FY\s?|fiscal\s)?(?:19|20)\d\d(?:[/–-]\d\d)?")
+_YEAR_ONLY = re.compile(r"(?:FY\s?|fiscal\s)?(?:19|20)\d\d(?:[/–-]\d\d)?|FY\s?['’]?\d\d(?:[/–-]\d\d)?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _THOUSANDS = re.compile(r"(?:1[,. ]?)?000\s")
 _PER = re.compile(r"(?:\bper\s|/\s?)([\w€]+)")
@@ -43,10 +40,19 @@ _AFTER_UNIT = re.compile(r"\s?(?:p\.\s?a\.?|per annum|per year|a year)?\W*\Z", r
 _NUMBER_OF = re.compile(r"(?:no\.?|number|#|anzahl)(?: \([^()]*\)?)?", re.IGNORECASE)
 _CHANGE = re.compile(r"\+\s?/\s?[-–−]|\bchange|\bvarian|\bdelta\b|Δ|Veränderung", re.IGNORECASE)
 _NUMERIC = re.compile(r"\d|\bper\s?cent\b", re.IGNORECASE)
+_CUT_SHORT = re.compile(r"\b(?:(?:mio|mrd|tsd)|(?P<about>max|min|ca|approx))\.\s*\Z", re.IGNORECASE)
+_AMOUNT = re.compile(r"\s*(?:[<>≤≥~]\s?)?(?:[€$£\d]|(?:EUR|USD|GBP|CHF)\b)")
+_STATED_IN = re.compile(
+    r"(?:\A|[(\[|;:–]\s?|\b(?:angaben|beträge|werte|zahlen|figures|amounts|values|data|numbers|stated|expressed|"
+    r"reported)\s)\Z",
+    re.IGNORECASE,
+)
+_AROUND = " +-−–<>≤≥~*.¹²³"  # what may stand about a number that fills a cell
 _SAMPLE = 400_000  # characters in which the decimal mark is looked for
 _LONG_UNIT = 70  # characters at most of a cell that is a unit
 _LONG_HEAD = 40  # characters: a longer head is a text of its own
 _POINT = re.compile(r"(?<=\s)[>•▪·→✓](?=\s(?:[^\d\s]|(?:19|20)\d\d\s[a-z]))")
+_Named = tuple[str, float, str]
 _METRIC = 240  # characters of the words about a figure
 
 
@@ -103,53 +109,86 @@ def template_line(figure: Figure) -> tuple[str, str] | None:
 def row_figures(row: Row, year: int, decimal: Mark = ".") -> Iterator[Figure]:
     """The figures of one row: of each of its cells, or of its text. ``decimal``: the mark of the document."""
     if row.kind in ("text", "heading", "caption"):
-        yield from _prose(row.page, _SOFT.sub("", row.text), year, "", row.title, decimal)
+        titled = row.kind != "text"
+        yield from _prose(row.page, _SOFT.sub("", row.text), year, "", row.title, decimal, titled)
         return
-    label = next((cell.text for cell in row.cells if not stated(cell.text, decimal)), "")
+    label = next((cell.text for cell in row.cells if not _is_value(cell.text, decimal)), "")
     beside = [cell for cell in row.cells if _YEAR_ONLY.fullmatch(cell.text)]
     own = next((unit for cell in row.cells if (unit := _unit_cell(cell, label))), None)
     for cell in row.cells:
         number = None if _YEAR_ONLY.fullmatch(cell.text) and not cell.head else stated(cell.text, decimal)
         heads = " | ".join(filter(None, (cell.head, *(each.text for each in beside if each is not cell))))
-        if number is None:
-            if (
-                _WORD.search(cell.text)
-                and not _unit_cell(cell, label)
-                and (not row.is_head or len(cell.text) > _LONG_HEAD)
-            ):
-                yield from _prose(row.page, _SOFT.sub("", cell.text), year, heads, row.title, decimal)
+        if number is not None:
+            measure = _counted(number, _unit_of(cell, row, label, own, number.percent))
+        elif _unit_cell(cell, label) or (row.is_head and len(cell.text) <= _LONG_HEAD):
             continue
-        unit = _unit_of(cell, row, label, own, number.percent)
-        if unit is None or number.nothing or (cell.text == label and len(row.cells) == 1):
-            continue
-        name, factor, printed_unit = unit
-        value = float(number.value)
-        words = f"{label} | {heads} | "
-        said = told(words, len(words), len(words), year, heads, row.title)
-        if said.role == "supports" and (_CHANGE.search(cell.head) or _unheaded(row, cell, decimal)):
-            said = said._replace(role="context")
-        yield Figure(
-            normalised(value, Unit(name, factor)), name, tidy(row.text)[:400], row.page,
-            tidy(f"{row.title}: {label}")[:_METRIC],
-            said.year, said.role, tuple(filter(None, (label, cell.head))), value, printed_unit,
-        )  # fmt: skip
+        else:
+            measure = _filling(cell.text, decimal)
+            if (measure and not label) or (not measure and _WORD.search(cell.text)):
+                yield from _prose(row.page, _SOFT.sub("", cell.text), year, heads, row.title, decimal, row.is_head)
+                continue
+        if measure and not (cell.text == label and len(row.cells) == 1):
+            yield _cell_figure(measure, cell, row, label, heads, year, decimal)
+
+
+def _counted(number: Stated, unit: _Named | None) -> Measure | None:
+    """A number of a table in its unit; None for a dash, and where no unit is known."""
+    if unit is None or number.nothing:
+        return None
+    name, factor, printed_unit = unit
+    value = float(number.value)
+    return Measure(0, 0, normalised(value, Unit(name, factor)), name, value, printed_unit)
+
+
+def _filling(text: str, decimal: Mark) -> Measure | None:
+    """The number and its unit that fill a cell: "1,234 t", "€5.2m"; "(€5.2m)" is less than nothing."""
+    if len(text) > _LONG_HEAD:
+        return None
+    plain = text.strip()
+    bracketed = plain[:1] == "(" and plain[-1:] == ")"
+    plain = plain[1:-1] if bracketed else plain
+    found = list(measures(plain, decimal))
+    if len(found) != 1 or (plain[: found[0].start] + plain[found[0].end :]).strip(_AROUND):
+        return None
+    (each,) = found
+    loss = bracketed and each.value > 0 and each.unit.isalpha() and each.unit.isupper() and len(each.unit) == 3
+    return replace(each, value=-each.value, printed=-each.printed) if loss else each
+
+
+def _is_value(text: str, decimal: Mark) -> bool:
+    return stated(text, decimal) is not None or _filling(text, decimal) is not None
+
+
+def _cell_figure(measure: Measure, cell: Cell, row: Row, label: str, heads: str, year: int, decimal: Mark) -> Figure:
+    words = f"{label} | {heads} | "
+    said = told(words, len(words), len(words), year, heads, row.title)
+    if said.role == "supports" and (_CHANGE.search(cell.head) or _unheaded(row, cell, decimal)):
+        said = said._replace(role="context")
+    return Figure(
+        measure.value, measure.unit, tidy(row.text)[:400], row.page, tidy(f"{row.title}: {label}")[:_METRIC],
+        said.year, said.role, tuple(filter(None, (label, cell.head))), measure.printed, measure.printed_unit,
+        measure.bound,
+    )  # fmt: skip
 
 
 def _unheaded(row: Row, cell: Cell, decimal: Mark) -> bool:
     """Whether a row has several numbers of one kind that nothing tells apart."""
-    alike = [each for each in row.cells if stated(each.text, decimal) and each.head == cell.head]
+    alike = [each for each in row.cells if _is_value(each.text, decimal) and each.head == cell.head]
     return len(alike) > 1 and not _YEAR_ONLY.search(cell.head)
 
 
 # --- text -----------------------------------------------------------------------------------------------
 
 
-def _prose(page: int, text: str, year: int, heads: str, title: str, decimal: Mark) -> Iterator[Figure]:
+def _prose(
+    page: int, text: str, year: int, heads: str, title: str, decimal: Mark, titled: bool = False
+) -> Iterator[Figure]:
+    """The figures of running text. ``titled``: of a caption or a heading, where "in 1,000 €" is no amount."""
     for start, end in _sentences(text):
         sentence = text[start:end]
         if not _NUMERIC.search(sentence):
             continue
-        found = list(measures(sentence, decimal))
+        found = [each for each in measures(sentence, decimal) if not _is_scale(sentence, each, titled)]
         taken = [(each.start, each.end) for each in found]
         found += [
             each
@@ -164,10 +203,25 @@ def _prose(page: int, text: str, year: int, heads: str, title: str, decimal: Mar
             )  # fmt: skip
 
 
+def _is_scale(text: str, each: Measure, titled: bool) -> bool:
+    """Whether a number only says what others count: "(in 1,000 t)", "amounts in EUR 1,000", any such in a title."""
+    return any(
+        match.start() <= each.start < match.end()
+        and (titled or _STATED_IN.search(text, max(0, match.start() - 12), match.start()))
+        for match in IN_THOUSANDS.finditer(text)
+    )
+
+
 def _sentences(text: str) -> list[tuple[int, int]]:
-    """Sentences, and the points of a list that a reader put into one line."""
-    found: list[tuple[int, int]] = []
+    """Sentences, and the points of a list that a reader put into one line. "Mio." and "max." end none."""
+    whole: list[tuple[int, int]] = []
     for start, end in sentences(text):
+        short = _CUT_SHORT.search(text, whole[-1][0], whole[-1][1]) if whole else None
+        if short and (not short["about"] or _AMOUNT.match(text, start)):
+            start = whole.pop()[0]
+        whole.append((start, end))
+    found: list[tuple[int, int]] = []
+    for start, end in whole:
         cuts = [
             start,
             *(match.start() for match in _POINT.finditer(text[start:end])),
@@ -188,8 +242,6 @@ def _about(sentence: str, each: Measure) -> str:
 
 # --- cells ----------------------------------------------------------------------------------------------
 
-_Named = tuple[str, float, str]
-
 
 def _unit_of(cell: Cell, row: Row, label: str, own: _Named | None, percent: bool) -> _Named | None:
     """(normal unit, factor, unit as printed) of the number in a cell."""
@@ -208,12 +260,20 @@ def _unit_of(cell: Cell, row: Row, label: str, own: _Named | None, percent: bool
 def _unit_behind(label: str) -> _Named | None:
     """The unit that ends a label, where one column holds both: "Primary energy demand kWh/m2 p. a."."""
     for gap in re.finditer(r"\s", label):
-        scale = _SCALE.match(label, gap.end())
-        found = unit_at(label, scale.end() if scale else gap.end())
+        found = _scaled_unit_at(label, gap.end())
         if found and found[0].name != "year" and _AFTER_UNIT.match(label, found[1]):
-            factor = _FACTORS[scale["s"][0].lower()] if scale else 1.0
-            return found[0].name, found[0].factor * factor, tidy(label[gap.end() : found[1]])
+            return *found[0], tidy(label[gap.end() : found[1]])
     return None
+
+
+def _scaled_unit_at(text: str, start: int) -> tuple[Unit, int] | None:
+    """The unit that stands at ``start``, after a scale ("million m³", "1,000 t") or alone ("km", no thousand m)."""
+    found = unit_at(text, start)
+    scale = None if found else _SCALE.match(text, start)
+    found = unit_at(text, scale.end()) if scale else found
+    if found is None or scale is None:
+        return found
+    return Unit(found[0].name, found[0].factor * scale_factor(scale["s"])), found[1]
 
 
 def _unit_cell(cell: Cell, label: str) -> _Named | None:
@@ -225,14 +285,16 @@ def _unit_cell(cell: Cell, label: str) -> _Named | None:
     bare = plain[thousands.end() :] if thousands else plain
     if not bare or bare[0].isdigit() or len(plain) > _LONG_UNIT:
         return None
-    scale = _SCALE.match(bare)
-    factor = (1e3 if thousands else 1.0) * (_FACTORS[scale["s"][0].lower()] if scale else 1.0)
-    found = unit_at(bare, scale.end() if scale else 0)
+    found = _scaled_unit_at(bare, 0)
     if found:
         ends = len(bare.rstrip(" .*")) <= found[1] + 1 or bare[found[1] :].startswith(" of ")
         if ends or _HEADS_UNITS.search(cell.head):
             below = _PER.search(bare, found[1])  # "t CO2e emissions per million of revenue"
-            return found[0].name + (f"/{below[1].lower()}" if below else ""), found[0].factor * factor, plain
+            return (
+                found[0].name + (f"/{below[1].lower()}" if below else ""),
+                found[0].factor * (1e3 if thousands else 1.0),
+                plain,
+            )
     money = counted(bare) if len(plain) < 20 else None
     return (money.code, money.factor * (1e3 if thousands else 1.0), money.name) if money else None
 
@@ -247,10 +309,7 @@ def unit_in(head: str) -> _Named | None:
     if money and (money.factor > 1 or "%" not in head):
         return money.code, float(money.factor), money.name
     for place in _UNIT_PLACES.finditer(head):
-        scale = _SCALE.match(head, place.start())
-        at = scale.end() if scale else place.start()
-        found = unit_at(head, at)
+        found = _scaled_unit_at(head, place.start())
         if found and _UNIT_ENDS.match(head, found[1]) and found[0].name != "year":
-            factor = _FACTORS[scale["s"][0].lower()] if scale else 1.0
-            return found[0].name, found[0].factor * factor, tidy(head[place.start() : found[1]])
+            return *found[0], tidy(head[place.start() : found[1]])
     return None

@@ -14,6 +14,7 @@ from html import unescape
 from itertools import groupby, pairwise
 from typing import Literal, NamedTuple, Protocol
 
+from responsa.quantities.money import IN_THOUSANDS
 from responsa.types import Passage
 
 RowKind = Literal["table", "caption", "loose", "text", "heading"]
@@ -22,6 +23,7 @@ _TABLE = re.compile(r"<caption>(?P<caption>[^<]*)</caption>|<tr>(?P<row>.*?)</tr
 _CELL = re.compile(r"<t(?P<kind>[dh])(?: colspan=\"(?P<span>\d{1,3})\")?>(?P<text>[^<]*)</t[dh]>")
 _DIGIT = re.compile(r"\d")
 YEAR = re.compile(r"(?<![\d.,/])(?:FY\s?|fiscal\s)?((?:19|20)\d\d)(?:\s?/\s?\d\d)?(?!\d|[.,]\d|/\d)", re.IGNORECASE)
+_SHORT_YEAR = re.compile(r"\bFY\s?['’]?(\d\d)(?:\s?/\s?\d\d)?(?!\d|[.,]\d|\s?%)", re.IGNORECASE)
 _SHORT = 90  # characters at most of a passage that may be a cell
 _LONG_HEAD = 100  # characters: longer ones head nothing
 _BLOCK = 4  # rows apart at most of a loose row and the row that heads it
@@ -45,6 +47,12 @@ class Placed(NamedTuple):
     y0: float
     x1: float
     y1: float
+
+
+class NamedYear(NamedTuple):
+    start: int
+    end: int
+    year: int
 
 
 class HasPlace(Protocol):
@@ -80,6 +88,18 @@ class Row:
     @property
     def text(self) -> str:
         return " ".join(cell.text for cell in self.cells)
+
+
+def years(text: str) -> list[NamedYear]:
+    """The years that a text names, in its order: "2023", "FY 2023", "FY23" (of this century), "2022/23" (the first)."""
+    found = [NamedYear(*match.span(), int(match[1])) for match in YEAR.finditer(text)]
+    found += [NamedYear(*match.span(), 2000 + int(match[1])) for match in _SHORT_YEAR.finditer(text)]
+    return sorted(found)
+
+
+def is_year(text: str) -> bool:
+    """Whether a text is a year and nothing else."""
+    return bool(YEAR.fullmatch(text) or _SHORT_YEAR.fullmatch(text))
 
 
 def rows_of(passages: Iterable[Passage]) -> list[Row]:
@@ -171,10 +191,17 @@ def _head_count(rows: Sequence[tuple[bool, list[Cell]]]) -> int:
     count = 0
     for head, cells in rows:
         values = [cell.text for cell in cells if cell.x0 > 0 and cell.text]
-        if not head and (not values or any(_DIGIT.search(YEAR.sub("", text)) for text in values)):
+        if not head and (not values or any(_has_value(text) for text in values)):
             break
         count += 1
     return count
+
+
+def _has_value(text: str) -> bool:
+    """Whether a text has a number that is no year and no scale ("in 1,000 €")."""
+    for pattern in (YEAR, _SHORT_YEAR, IN_THOUSANDS):
+        text = pattern.sub("", text)
+    return _DIGIT.search(text) is not None
 
 
 def _column_heads(rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
@@ -192,18 +219,18 @@ def _column_heads(rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
 
 def _spread(cells: Sequence[Cell], below: Sequence[Cell], width: int) -> Sequence[Cell]:
     """Years over equal groups of columns, whose own heads repeat, each set over its whole group."""
-    years = [cell for cell in cells if cell.x0 > 0 and YEAR.fullmatch(cell.text)]
-    others = [cell for cell in cells if cell.x0 > 0 and cell.text and not YEAR.fullmatch(cell.text)]
+    over = [cell for cell in cells if cell.x0 > 0 and is_year(cell.text)]
+    others = [cell for cell in cells if cell.x0 > 0 and cell.text and not is_year(cell.text)]
     columns = width - 1
-    if len(years) < 2 or others or columns % len(years) or columns == len(years):
+    if len(over) < 2 or others or columns % len(over) or columns == len(over):
         return cells
-    size = columns // len(years)
+    size = columns // len(over)
     own = [cell.text[:4] for cell in below if cell.x0 > 0]
     if len(own) != columns or any(own[index] != own[index % size] for index in range(columns)):
         return cells
     return [
         *[cell for cell in cells if cell.x0 == 0],
-        *[cell._replace(x0=1 + size * index, x1=size * (index + 1)) for index, cell in enumerate(years)],
+        *[cell._replace(x0=1 + size * index, x1=size * (index + 1)) for index, cell in enumerate(over)],
     ]
 
 
@@ -282,7 +309,7 @@ def _headed(rows: Sequence[Row]) -> list[Row]:
             page = row.page
         if row.kind == "loose":
             values = row.cells[1:]
-            if all(not _DIGIT.search(YEAR.sub("", cell.text)) for cell in values):
+            if not any(_has_value(cell.text) for cell in values):
                 heads, since = row.cells, 0
                 row = replace(row, is_head=True)
             elif heads:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from responsa.quantities.figures import decimal_mark
 from responsa.quantities.money import Counted, counted
-from responsa.taxonomy.numbers.grid import YEAR, Cell, Row
+from responsa.taxonomy.numbers.grid import Cell, Row, is_year, years
 from responsa.taxonomy.numbers.kpi_rows import OF_WHICH, Columns, Item, items, merged
 
 Kpi = Literal["turnover", "capex", "opex"]
@@ -147,14 +147,15 @@ def aligned_shares(found: Iterable[Template], activity: str, year: int | None = 
     """The aligned share of an activity by each KPI that has a line for it, turnover first.
 
     ``activity``: ``CCM 7.7``. A line whose code names no objective counts for any. Templates of another ``year`` than
-    asked are left out. A line without an amount counts as nothing; an activity with nothing has no share.
+    asked are left out. Where a line has a share and no amount, the shares are added up, else the amounts. An activity
+    with nothing has no share.
     """
     shares: list[AlignedShare] = []
     for template in sorted(found, key=lambda each: ("turnover", "capex", "opex").index(each.kpi)):
         if year is not None and template.year not in (None, year):
             continue
         lines = [line for line in lines_for(template, activity) if not line.part]
-        money = any(line.amount for line in lines)
+        money = any(line.amount for line in lines) and all(line.amount is not None or not line.share for line in lines)
         sums = {
             section: sum((line.amount if money else line.share) or 0.0 for line in lines if line.section == section)
             for section in ("A.1", "A.2")
@@ -218,7 +219,7 @@ def _begins(label: str, current: _Open | None) -> bool:
 
 
 def _only_years(item: Item) -> bool:
-    return all(YEAR.fullmatch(value.text) for value in item.numbers)
+    return all(is_year(value.text) for value in item.numbers)
 
 
 def _since(before: list[Item], item: Item, found: list[_Open]) -> list[Item]:
@@ -294,14 +295,14 @@ def _finished(read: _Open) -> Template | None:
     totals: dict[Section, tuple[float | None, float | None]] = {}
     for section, item in read.totals:
         totals.setdefault(section, columns.of(item))
-    years = YEAR.findall(heads) or YEAR.findall(" ".join(_quote(each) for each in read.header if not _is_prose(each)))
+    named = years(heads) or years(" ".join(_quote(each) for each in read.header if not _is_prose(each)))
     pages = tuple(sorted({item.row.page for item in told}))
     return Template(
         kpi,
         lines,
         totals,
         pages,
-        max(map(int, years), default=None),
+        max((each.year for each in named), default=None),
         _unit(heads, read.header),
         tuple(_flags(lines, totals)),
     )

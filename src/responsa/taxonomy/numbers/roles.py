@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from responsa.taxonomy.numbers.grid import YEAR
+from responsa.taxonomy.numbers.grid import years
 from responsa.taxonomy.values import Role
 
 _RELATIVE = re.compile(
@@ -106,7 +106,7 @@ def told(sentence: str, start: int, end: int, year: int, heads: str = "", title:
 
 def _years(text: str, year: int) -> list[tuple[int, int, int]]:
     """(start, end, year) of each year that a text names or means, in its order."""
-    found = [(match.start(), match.end(), int(match[1])) for match in YEAR.finditer(text)]
+    found: list[tuple[int, int, int]] = [*years(text)]
     for match in _RELATIVE.finditer(text):
         found.append((match.start(), match.end(), year - 1 if match["before"] else year))
     return sorted(found)
