@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chats import Time, chat, model_at
+from responsa.answer.generators.base import Traced
 from responsa.cache import Cache
 from responsa.errors import MissingDependency
 from responsa.models.chat import ChatFailed
@@ -298,16 +299,24 @@ def test_calls_add_up():
     assert together([two]).cost is None
 
 
-def test_replies_that_never_fit_are_asked_anew_in_another_run(tmp_path):
+@pytest.mark.parametrize("around", [lambda model: model, Traced, lambda model: Traced(Traced(model))])
+def test_replies_that_never_fit_are_asked_anew_in_another_run(tmp_path, around):
     """They are a failure, and failures are not kept; the reply to another chat is."""
     cache = Cache(tmp_path / "cache.sqlite")
     good, bad = chat("good"), chat("bad")
     script = ScriptedChat(lambda each: json.dumps(GOOD) if "good" in each.messages[0].text else "no JSON")
     for _ in range(2):
-        found = ask(CachedChat(script, cache), [good, bad], Verdict)
+        found = ask(around(CachedChat(script, cache)), [good, bad], Verdict)
         assert isinstance(found[0], Parsed)
         assert isinstance(found[1], ChatFailed)
     assert Counter(each.messages[0].text[:4] for each in script.asked) == {"good": 1, "bad\n": 6}
+
+
+def test_a_model_without_a_cache_has_nothing_to_forget():
+    script = ScriptedChat(lambda _: "no JSON")
+    for model in (script, Traced(script)):
+        assert isinstance(ask(model, [chat("bad")], Verdict)[0], ChatFailed)
+    assert len(script.asked) == 6
 
 
 def test_a_reply_mended_when_asked_again_is_kept_with_what_led_to_it(tmp_path):

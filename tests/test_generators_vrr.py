@@ -11,6 +11,7 @@ from responsa.answer.generators.base import AnswerFailed, Failed
 from responsa.answer.generators.together import answers
 from responsa.answer.generators.vrr import EMPTIED, Vrr
 from responsa.models.chat.scripted import ScriptedChat
+from responsa.models.chat.window import size
 from responsa.types import Detection
 
 GOOD = "Records must be kept."
@@ -220,3 +221,15 @@ def test_an_answer_without_sentences_and_sources_without_any_have_a_score(rules)
     assert verifier({}).against([KEEP])([]).score.composite == 0.0
     assert verifier({}).against([])([GOOD]).score.reason == "no source sentence"
     assert verifier({}).against([]).covers([], KEEP) == 0.0
+
+
+def test_an_obligation_too_long_for_the_window_is_inserted_shortened(corpus_of):
+    long = "A bank must tell " + "and tell again " * 300 + "the regulator."
+    chat = model(GOOD, DOWN, window=600)
+    made = ask(vrr(chat, max_tokens=100), corpus_of(("a", KEEP), ("b", long)), "a", "b")
+    insertion = chat.asked[1]
+    assert insertion.purpose == "insert"
+    assert "A bank must tell and tell again" in insertion.messages[1].text
+    assert "the regulator." not in insertion.messages[1].text
+    assert size(insertion.messages) <= 500
+    assert any(note.startswith("of [rules, b] only the first") for note in made.notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from responsa import recipe, views
 from responsa.answer import ANSWERERS
 from responsa.answer.generators.base import AnswerFailed, Tools
+from responsa.answer.generators.sources import of_passages
 from responsa.answer.generators.together import answers
 from responsa.answer.verified import NOT_ANSWERED, Verified, VerifiedAnswer
 from responsa.answer.verified.check import located
-from responsa.answer.verified.draft import foreign
+from responsa.answer.verified.draft import Cite, Given, foreign
 from responsa.errors import ModelError, RecipeError
 from responsa.models.chat.scripted import ScriptedChat
+from responsa.models.chat.window import size
 from responsa.types import Query, Ranking
 
 KEEP = "A firm must keep records of client orders for five years."
@@ -158,6 +161,33 @@ def test_a_rewriting_that_fails_too_is_withheld(corpus):
     assert len(chat.asked) == 2
 
 
+@pytest.mark.parametrize(("reply", "why"), [("", "the reply is empty"), ("no JSON", "it is not JSON")])
+def test_a_correction_that_fails_is_told_of(corpus, reply, why):
+    good = scripted(said(KEEP, "1"), said("Records must be kept for six years.", "1"))
+    chat = ScriptedChat(lambda asked: reply if asked.purpose == "repair" else good.answer(asked))
+    answer = run(stage(chat), corpus)
+    assert len(answer.withheld) == 1
+    (told,) = [note for note in answer.notes if note.startswith("sentences could not be corrected: ")]
+    assert why in told
+
+
+def test_a_correction_is_asked_within_the_window(corpus_of):
+    """The sentences and their passages are more than the answer was asked with: the last passages are left out."""
+    corpus = corpus_of(("R1", KEEP), ("R2", f"{TELL} " + "It must say why. " * 70))
+    wrong = [
+        said(f"Records of {'old ' * number}client orders must be kept for six years.", "1", "2") for number in range(20)
+    ]
+    mended = [{"number": 1, **said(KEEP, "1")}]
+    chat = replace(scripted(*wrong, repair=mended), window=3050)
+    answer = run(stage(chat, max_tokens=500), corpus)
+    first, correction = (asked.messages[-1].text for asked in chat.asked)
+    assert TELL in first
+    assert KEEP in correction
+    assert TELL not in correction
+    assert size(chat.asked[1].messages) <= 2550
+    assert "when sentences were corrected: left out, because the model's window ends: [rules, R2]" in answer.notes
+
+
 def test_without_repair_nothing_more_is_asked(corpus):
     chat = scripted(said(KEEP, "1"), said("Records must be kept for six years.", "1"))
     assert len(run(stage(chat, repair=False), corpus).withheld) == 1
@@ -255,6 +285,29 @@ def test_items_are_read_with_their_lead_in(corpus_of):
     assert answer.sentences[0].citations[0].passage_id == "Lb"  # a lead-in brings its items
 
 
+def test_a_quote_may_run_from_a_lead_in_into_its_item(corpus_of):
+    rows = [
+        {"id": "L", "text": "The report must contain:", "document": "d"},
+        {"id": "La", "text": "(a) the number of clients;", "parent": "L", "document": "d"},
+    ]
+    told = said("Reports have to contain the number of clients.", "1", quote="must contain:\n(a) the number of clients")
+    kept = Ranking.of("q", [("La", 1.0)], "minmax")
+    answer = stage(scripted(told))(QUERY, kept, corpus_of(*rows), flat, 0.9)
+    assert [sentence.text for sentence in answer.sentences] == [told["text"]]
+
+
+def test_a_citation_means_the_passage_of_that_id_before_any_other(corpus_of):
+    corpus = corpus_of(("a", KEEP), ("source-1", TELL), ("id.2", KEEP), ("ea", TELL))
+    given = Given(tuple(of_passages(corpus.values(), corpus)))
+
+    def meant(name):
+        return [each.source.passage.id for each in given.claim("x", [Cite(name)]).evidence]
+
+    assert [meant(name) for name in ("source-1", "[Source-1]", "id.2")] == [["source-1"], ["source-1"], ["id.2"]]
+    assert [meant(name) for name in ("source 3", "[Passage 1]", "id: ea", "1")] == [["id.2"], ["a"], ["ea"], ["a"]]
+    assert meant("idea") == []
+
+
 def test_the_json_form(corpus):
     answer = run(stage(scripted(said(KEEP, "1"), said("Records must be kept for six years.", "1"))), corpus)
     read = views.answer(answer, corpus, None, answer.checked)
@@ -302,6 +355,7 @@ def test_a_recipe_may_name_it():
         ("for five years ... A firm", None),
         ("nothing of the sort", None),
         ("...", None),
+        ("\ufe70", None),  # a letter that normalises to a mark
     ],
 )
 def test_where_a_quote_stands(quote, found):

@@ -90,6 +90,11 @@ class Traced:
         self.calls += [each.call for each in found]
         return found
 
+    def forget(self, chats: Sequence[Chat]) -> None:
+        """Have the model's cache, if it has one, drop the replies to them."""
+        forget: Callable[[Sequence[Chat]], None] = getattr(self.model, "forget", lambda _: None)
+        forget(chats)
+
     def stream(self, chat: Chat) -> Iterator[str]:
         """Refused: a stream has no call to keep."""
         raise NotImplementedError("a reply in pieces leaves no trace; ask for it whole")

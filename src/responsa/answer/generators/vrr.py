@@ -284,19 +284,20 @@ class Vrr(Obligations):
         if not places:
             return None
         try:
-            fits, notes = fitted(self, draft.chat, self._insertion(draft, (), number), [draft.given[n] for n in places])
+            bare = self._insertion(draft, (), (), number)
+            fits, notes = fitted(self, draft.chat, bare, [draft.given[place] for place in places])
             draft.notes += notes
-            return draft.chat.reply(self._insertion(draft, places[: len(fits)], number)).text if fits else None
+            return draft.chat.reply(self._insertion(draft, fits, places[: len(fits)], number)).text if fits else None
         except (ChatFailed, AnswerFailed) as failure:
             draft.notes.append(f"obligations left out were not inserted: {failure}")
             return None
 
-    def _insertion(self, draft: Draft, places: Sequence[int], number: int) -> Chat:
-        """The request to insert the obligations at these places among the sources given."""
+    def _insertion(self, draft: Draft, missing: Sequence[Source], places: Sequence[int], number: int) -> Chat:
+        """The request to insert these obligations, which have these places among the sources given."""
         text = draft.text
         if self.cite:
             text = "".join(each.before + each.text + _mark(each.cites) for each in draft.said)
-        shown = sources.shown([draft.given[place] for place in places], [place + 1 for place in places])
+        shown = sources.shown(missing, [place + 1 for place in places])
         system = " ".join([INSERT, *([CITE] if self.cite else []), RULE])
         settings = replace(self.settings, seed=self.seed + number)
         user = f"Obligations:\n\n{shown}\n\nAnswer:\n{defused(text)}"

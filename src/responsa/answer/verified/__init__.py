@@ -141,7 +141,8 @@ class Verified(Generator):
                 chat,
                 notes,
             )
-        kept, withheld = self._judged(claims, given, chat, corpus)
+        kept, withheld, told = self._judged(claims, given, chat, corpus)
+        notes += told
         text, said = _composed(kept, not_found)
         made = VerifiedAnswer(
             task.query, text, said, task.kept, task.confidence, withheld=tuple(withheld), not_found=tuple(not_found)
@@ -166,13 +167,14 @@ class Verified(Generator):
 
     def _judged(
         self, claims: Sequence[Claim], given: Given, chat: Traced, corpus: Corpus
-    ) -> tuple[list[tuple[Claim, Verdict]], list[Withheld]]:
-        """What is kept, in the order of the draft, and what is withheld."""
+    ) -> tuple[list[tuple[Claim, Verdict]], list[Withheld], list[str]]:
+        """What is kept, in the order of the draft, what is withheld, and notes."""
         found = list(zip(claims, check(claims, corpus, self.judge), strict=True))
         failed = [place for place, (_, verdict) in enumerate(found) if not verdict.supported]
         mended: dict[int, tuple[Claim, Verdict]] = {}
+        notes: list[str] = []
         if failed and self.repair:
-            new = repair(self, chat, [(found[place][0], found[place][1].reasons) for place in failed], given)
+            new, notes = repair(self, chat, [(found[place][0], found[place][1].reasons) for place in failed], given)
             verdicts = check(list(new.values()), corpus, self.judge)
             mended = {
                 failed[place]: (claim, verdict) for (place, claim), verdict in zip(new.items(), verdicts, strict=True)
@@ -186,7 +188,7 @@ class Verified(Generator):
                 cites = tuple(dict.fromkeys([each.source.passage.id for each in claim.evidence] + list(claim.unknown)))
                 again = last.text if place in mended else ""
                 withheld.append(Withheld(claim.text, cites, outcome.score, outcome.reasons, again))
-        return kept, withheld
+        return kept, withheld, notes
 
     def _completed(
         self, answer: VerifiedAnswer, sources: Sequence[Source], reader: Reader, corpus: Corpus

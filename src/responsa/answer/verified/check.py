@@ -207,6 +207,8 @@ def located(quote: str, text: str) -> tuple[int, int] | None:
 
 def _found(quote: str, text: str) -> tuple[int, int] | None:
     wanted = [word.casefold() for word in _TOKEN.findall(normalise(quote))]
+    if not wanted:
+        return None
     places = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
     held = [normalise(word).casefold() for word, _, _ in places]
     size = len(wanted)
@@ -271,7 +273,8 @@ def _by_rules(claim: Claim, reader: Reader) -> Verdict | None:
 
 
 def _said(source: Source, reader: Reader) -> str:
-    return f"{source.passage.text}\n{reader.lead(source)}\n{source.label}\n{source.passage.title}"
+    """What may be quoted, in the order that the model is shown it in: a quote may run from a lead-in into its item."""
+    return f"{source.label}\n{reader.lead(source)}\n{source.passage.text}\n{source.passage.title}"
 
 
 def _premises(claim: Claim, reader: Reader) -> list[str]:

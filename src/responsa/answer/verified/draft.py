@@ -44,6 +44,7 @@ NO_SENTENCE = "its reply is in another language than the passages"
 _COMMON = "the of and to a an in is are be that for must shall may not by with on at or as it its their"
 _ENGLISH = frozenset(_COMMON.split())
 _LEAST_ENGLISH = 0.12
+_SCHEMA = 700  # tokens of the schema, which is added to a request
 _MOST = 40  # sentences of a draft that are looked at
 
 
@@ -103,8 +104,7 @@ class Given:
         """A sentence with what it cites; citations of what was not given are kept apart."""
         names, evidence, unknown = self.names, [], []
         for cite in citations:
-            name = re.sub(r"^\W*(?:passage|source|id)?\W*", "", cite.passage.strip(), flags=re.IGNORECASE)
-            source = names.get(name.rstrip("])} ").casefold()) or names.get(cite.passage.strip().casefold())
+            source = next((names[name] for name in _called(cite.passage) if name in names), None)
             if source is None:
                 unknown.append(tidy(cite.passage)[:60] or "nothing")
             else:
@@ -112,14 +112,19 @@ class Given:
         return Claim(tidy(text), tuple(evidence), tuple(dict.fromkeys(unknown)))
 
 
+def _called(cited: str) -> tuple[str, str, str]:
+    """The names that a citation may mean, likeliest first: as it stands, without brackets, without a word before it."""
+    whole = cited.strip().casefold()
+    bare = re.sub(r"^\W+", "", whole).rstrip("])} ")
+    return whole, bare, re.sub(r"^(?:passage|source|id)(?![^\W\d_])\W*", "", bare)
+
+
 def draft(
     generator: Generator, chat: Traced, query: Query, sources: Sequence[Source], reader: Reader
 ) -> tuple[list[Claim], list[str], Given, list[str]]:
     """(sentences, parts of the question not answered, what was given, notes). AnswerFailed where there is no draft."""
     placed = [_with_lead(source, reader) for source in sources]
-    room = chat.window - generator.reserve(chat.window)
-    bare = size(_request(generator, query, "").messages) + 700  # tokens of the schema
-    kept, notes = fitting(placed, room - bare)
+    kept, notes = fitting(placed, _room(generator, chat, _request(generator, query, "")))
     if not kept:
         raise AnswerFailed("no passage fits into the model's window", chat.calls)
     found = _asked(chat, _request(generator, query, shown(kept)), Draft)
@@ -134,14 +139,32 @@ def draft(
 
 def repair(
     generator: Generator, chat: Traced, failed: Sequence[tuple[Claim, Sequence[str]]], given: Given
-) -> dict[int, Claim]:
-    """The sentences written again, by their places among the failed ones; those the model left out are missing.
-
-    A request that fails mends nothing.
+) -> tuple[dict[int, Claim], list[str]]:
+    """(the sentences written again, by their places among the failed ones, notes); those the model left out are
+    missing. A request that fails mends nothing, and is told of.
     """
     cited = {each.source.passage.id for claim, _ in failed for each in claim.evidence}
     needs_all = any(not claim.evidence for claim, _ in failed)
     numbers = [number for number, source in enumerate(given.sources, 1) if needs_all or source.passage.id in cited]
+    told = _failed(failed, given)
+    room = _room(generator, chat, generator.request("repair", REPAIR, told))
+    fits, notes = fitting([given.sources[number - 1] for number in numbers], room)
+    text = f"{told}{shown(fits, numbers[: len(fits)])}"
+    try:
+        if not fits:
+            raise AnswerFailed("no passage fits into the model's window beside them")
+        found = _asked(chat, generator.request("repair", REPAIR, text), Repair)
+    except AnswerFailed as failure:
+        return {}, [f"sentences could not be corrected: {failure}"]
+    mended: dict[int, Claim] = {}
+    for each in found.sentences:
+        if 1 <= each.number <= len(failed) and tidy(each.text):
+            mended.setdefault(each.number - 1, given.claim(each.text, each.citations))
+    return mended, [f"when sentences were corrected: {note}" for note in notes]
+
+
+def _failed(failed: Sequence[tuple[Claim, Sequence[str]]], given: Given) -> str:
+    """The sentences that failed, numbered, with what they cite and why they failed; then comes what they cite."""
     ids = {source.passage.id: str(number) for number, source in enumerate(given.sources, 1)}
     rows = [
         {
@@ -153,16 +176,12 @@ def repair(
         for number, (claim, reasons) in enumerate(failed, 1)
     ]
     told = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    text = f"Sentences:\n{told}\n\nPassages:\n\n{shown([given.sources[number - 1] for number in numbers], numbers)}"
-    try:
-        found = _asked(chat, generator.request("repair", REPAIR, text), Repair)
-    except AnswerFailed:
-        return {}
-    mended: dict[int, Claim] = {}
-    for each in found.sentences:
-        if 1 <= each.number <= len(failed) and tidy(each.text):
-            mended.setdefault(each.number - 1, given.claim(each.text, each.citations))
-    return mended
+    return f"Sentences:\n{told}\n\nPassages:\n\n"
+
+
+def _room(generator: Generator, chat: Traced, bare: Chat) -> int:
+    """Tokens that the window has for passages, beside a request without them, the schema and the reply."""
+    return chat.window - generator.reserve(chat.window) - size(bare.messages) - _SCHEMA
 
 
 def _request(generator: Generator, query: Query, passages: str) -> Chat:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -65,8 +65,6 @@ def ask(
     failure is the sum of all that were made. Where none of its replies fits, a cache forgets them, so that another run
     asks anew.
     """
-    from responsa.models.chat.cached import CachedChat  # opens the client's libraries
-
     reader = Reader(shape)
     questions = [_Question[S](reader.dressed(chat)) for chat in chats]
     for turn in range(1, tries + 1):
@@ -80,8 +78,8 @@ def ask(
         batch = [replace(question.chat, attempts=tries - question.sent) for question in waiting]
         for question, reply in zip(waiting, model.replies(batch, counted) if batch else [], strict=True):
             _settle(reader, question, reply, last=turn == tries, tries=tries, name=model.name)
-    if isinstance(model, CachedChat):
-        model.forget([chat for each in questions if isinstance(each.outcome, ChatFailed) for chat in each.unfit])
+    forget: Callable[[list[Chat]], None] = getattr(model, "forget", lambda _: None)
+    forget([chat for each in questions if isinstance(each.outcome, ChatFailed) for chat in each.unfit])
     return [question.outcome for question in questions if question.outcome is not None]
 
 
