@@ -150,6 +150,7 @@ def test_the_number_of_articles_and_the_reranker_follow():
 
 
 def test_files_are_looked_for_here_and_then_in_the_data(here, monkeypatch):
+    monkeypatch.delenv("RESPONSA_DATA", raising=False)
     (here / "data" / "eba_qa").mkdir(parents=True)
     there = here / "data" / "eba_qa" / "train.jsonl"
     there.touch()
