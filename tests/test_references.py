@@ -298,7 +298,7 @@ def test_hostile_text_is_parsed_in_bounded_time(unit):
     text = (unit * 40_000)[:40_000]
     began = time.perf_counter()
     parse(text, HERE)
-    assert time.perf_counter() - began < 3
+    assert time.perf_counter() - began < 20  # under a second on an idle machine; what blows up takes minutes
 
 
 @pytest.fixture(scope="module")
