@@ -31,7 +31,7 @@ def test_there_are_enough_cases_of_every_kind(measured):
         } <= kinds  # fmt: skip
 
 
-@pytest.mark.parametrize(("odd", "withheld", "kept"), [(0, 0.94, 0.96), (1, 0.84, 0.86)])
+@pytest.mark.parametrize(("odd", "withheld", "kept"), [(0, 0.95, 0.94), (1, 0.89, 0.85)])
 def test_unsupported_sentences_are_withheld_and_supported_ones_kept(measured, odd, withheld, kept):
     found = verified.shares(*measured, odd)
     assert found[0] >= withheld
