@@ -12,7 +12,7 @@ from responsa.answer.examples import Example
 from responsa.answer.generators.verifier import Verifier
 from responsa.corpus.view import Corpus
 from responsa.errors import ModelError, RecipeError
-from responsa.models.chat import Chat, ChatFailed, ChatModel, Message, Progress, Reply, Settings
+from responsa.models.chat import Chat, ChatFailed, ChatModel, Message, Progress, Reply, Settings, forget
 from responsa.types import Answer, Call, Query, Ranking
 
 ExampleSelector = Callable[[Query], Sequence[Example]]
@@ -92,8 +92,7 @@ class Traced:
 
     def forget(self, chats: Sequence[Chat]) -> None:
         """Have the model's cache, if it has one, drop the replies to them."""
-        forget: Callable[[Sequence[Chat]], None] = getattr(self.model, "forget", lambda _: None)
-        forget(chats)
+        forget(self.model, chats)
 
     def stream(self, chat: Chat) -> Iterator[str]:
         """Refused: a stream has no call to keep."""

@@ -51,7 +51,7 @@ def fitted(generator: Generator, chat: Traced, empty: Chat, given: Sequence[Sour
 
     AnswerFailed where the request alone does not fit.
     """
-    budget = chat.window - generator.reserve(chat.window) - size(empty.messages)
+    budget = room(generator, chat, empty)
     if budget < 0:
         raise AnswerFailed(
             f"the question is too long for the model: its window has {chat.window:,} tokens, "
@@ -59,6 +59,11 @@ def fitted(generator: Generator, chat: Traced, empty: Chat, given: Sequence[Sour
             chat.calls,
         )
     return sources.fitting(given, budget)
+
+
+def room(generator: Generator, chat: Traced, empty: Chat) -> int:
+    """Tokens that the model's window has for sources, beside the request without them and the reply; may be below 0."""
+    return chat.window - generator.reserve(chat.window) - size(empty.messages)
 
 
 def something(found: list[Source]) -> list[Source]:

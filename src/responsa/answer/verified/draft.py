@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from responsa.answer.generators.base import AnswerFailed, Generator, Traced
+from responsa.answer.generators.passages import room
 from responsa.answer.generators.sources import Source, fitting, shown
 from responsa.answer.verified.check import Claim, Evidence, Reader
 from responsa.answer.verified.words import tokens
 from responsa.models.chat import Chat, ChatFailed
 from responsa.models.chat.fence import RULE
 from responsa.models.chat.structured import Parsed, ask
-from responsa.models.chat.window import size
 from responsa.text import tidy
 from responsa.types import Query
 
@@ -124,7 +124,7 @@ def draft(
 ) -> tuple[list[Claim], list[str], Given, list[str]]:
     """(sentences, parts of the question not answered, what was given, notes). AnswerFailed where there is no draft."""
     placed = [_with_lead(source, reader) for source in sources]
-    kept, notes = fitting(placed, _room(generator, chat, _request(generator, query, "")))
+    kept, notes = fitting(placed, room(generator, chat, _request(generator, query, "")) - _SCHEMA)
     if not kept:
         raise AnswerFailed("no passage fits into the model's window", chat.calls)
     found = _asked(chat, _request(generator, query, shown(kept)), Draft)
@@ -147,8 +147,8 @@ def repair(
     needs_all = any(not claim.evidence for claim, _ in failed)
     numbers = [number for number, source in enumerate(given.sources, 1) if needs_all or source.passage.id in cited]
     told = _failed(failed, given)
-    room = _room(generator, chat, generator.request("repair", REPAIR, told))
-    fits, notes = fitting([given.sources[number - 1] for number in numbers], room)
+    free = room(generator, chat, generator.request("repair", REPAIR, told)) - _SCHEMA
+    fits, notes = fitting([given.sources[number - 1] for number in numbers], free)
     text = f"{told}{shown(fits, numbers[: len(fits)])}"
     try:
         if not fits:
@@ -177,11 +177,6 @@ def _failed(failed: Sequence[tuple[Claim, Sequence[str]]], given: Given) -> str:
     ]
     told = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f"Sentences:\n{told}\n\nPassages:\n\n"
-
-
-def _room(generator: Generator, chat: Traced, bare: Chat) -> int:
-    """Tokens that the window has for passages, beside a request without them, the schema and the reply."""
-    return chat.window - generator.reserve(chat.window) - size(bare.messages) - _SCHEMA
 
 
 def _request(generator: Generator, query: Query, passages: str) -> Chat:

@@ -88,3 +88,10 @@ class ChatModel(Protocol):
     def stream(self, chat: Chat) -> Iterator[str]:
         """The reply in pieces as they come. ChatFailed where it breaks off."""
         ...
+
+
+def forget(model: ChatModel, chats: Sequence[Chat]) -> None:
+    """Have a model that keeps replies drop those to these chats; others keep none."""
+    drop: Callable[[Sequence[Chat]], None] | None = getattr(model, "forget", None)
+    if drop:
+        drop(chats)

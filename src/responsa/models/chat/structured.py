@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from responsa.errors import MissingDependency
-from responsa.models.chat import Chat, ChatFailed, ChatModel, Message, Progress, Reply
+from responsa.models.chat import Chat, ChatFailed, ChatModel, Message, Progress, Reply, forget
 from responsa.types import Call
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def ask(
         batch = [replace(question.chat, attempts=tries - question.sent) for question in waiting]
         for question, reply in zip(waiting, model.replies(batch, counted) if batch else [], strict=True):
             _settle(reader, question, reply, last=turn == tries, tries=tries, name=model.name)
-    forget: Callable[[list[Chat]], None] = getattr(model, "forget", lambda _: None)
-    forget([chat for each in questions if isinstance(each.outcome, ChatFailed) for chat in each.unfit])
+    forget(model, [chat for each in questions if isinstance(each.outcome, ChatFailed) for chat in each.unfit])
     return [question.outcome for question in questions if question.outcome is not None]
 
 
