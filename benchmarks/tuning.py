@@ -8,6 +8,7 @@ regulator's rules.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -76,16 +77,17 @@ def shares(asked: list[Query], corpus: Corpus) -> np.ndarray:
     return logit
 
 
-def fit(here: np.ndarray, elsewhere: np.ndarray) -> np.ndarray:
-    """Weights of both shares and the bias."""
-    x = np.vstack([here, elsewhere])
-    sign = np.r_[np.ones(len(here)), -np.ones(len(elsewhere))]
-    weight = np.r_[np.full(len(here), 1 / len(here)), np.full(len(elsewhere), 1 / len(elsewhere))]
+def fit(groups: Sequence[tuple[float, np.ndarray, bool]]) -> np.ndarray:
+    """Weights of the columns, and the bias last, by logistic regression over groups of rows: what a group counts for
+    as a whole, its rows, and whether the library answers its questions."""
+    x = np.vstack([rows for _, rows, _ in groups])
+    sign = np.concatenate([np.full(len(rows), 1.0 if answered else -1.0) for _, rows, answered in groups])
+    weight = np.concatenate([np.full(len(rows), share / len(rows)) for share, rows, _ in groups])
 
     def loss(w: np.ndarray) -> float:
-        return float((weight * np.logaddexp(0, -sign * (x @ w[:2] + w[2]))).sum() + 1e-5 * (w[:2] ** 2).sum())
+        return float((weight * np.logaddexp(0, -sign * (x @ w[:-1] + w[-1]))).sum() + 1e-5 * (w[:-1] ** 2).sum())
 
-    return minimize(loss, np.zeros(3)).x
+    return minimize(loss, np.zeros(x.shape[1] + 1)).x
 
 
 def main() -> None:
@@ -97,7 +99,7 @@ def main() -> None:
             print_table(corpus)
             here = shares(data.fitting(), corpus)
             elsewhere = shares(list(questions.read(TUNE)), corpus)
-    words, bigrams, bias = fit(here, elsewhere)
+    words, bigrams, bias = fit([(1.0, here, True), (1.0, elsewhere, False)])
     print(f"confidence: words {words:.1f}, bigrams {bigrams:.1f}, bias {bias:.1f}")
 
 

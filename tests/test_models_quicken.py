@@ -10,7 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from responsa.models.hub import memory, packed, positions  # noqa: E402
+from responsa.models.hub import memory, packed  # noqa: E402
+from responsa.models.hub.first import first_alone  # noqa: E402
 from responsa.models.hub.quicken import keeps, quicken  # noqa: E402
 
 SMALL = {
@@ -54,54 +55,29 @@ def test_the_logits_stay_the_same_text_after_text(kind):
         assert torch.allclose(logits(net, length), due, atol=1e-4)
 
 
-@pytest.mark.parametrize(("kind", "name"), [("deberta", "pos_proj"), ("alone", "pos_key_proj")])
-def test_the_table_of_positions_is_projected_once(kind, name):
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_last_layer_goes_on_with_the_first_token_alone(kind):
     net = network(kind)
-    found = positions.project(net)
-    assert len(found.projected) == 4  # two layers, two projections each
-    before = logits(net, 7)
-    positions.install(net, found)
-    with torch.no_grad():
-        getattr(net.deberta.encoder.layer[0].attention.self, name).weight.fill_(torch.nan)  # never read again
+    before, seen = logits(net, 7), []
+    assert keeps(net, first_alone)
+    for layer in getattr(net, net.base_model_prefix).encoder.layer:
+        layer.output.register_forward_hook(lambda _part, _given, found: seen.append(tuple(found.shape)))
     assert torch.allclose(logits(net, 7), before, atol=1e-5)
+    assert seen == [(3, 7, 16), (3, 1, 16)]
 
 
-@pytest.mark.parametrize("kind", KINDS[1:])
-def test_nor_is_it_by_packed_layers(kind, monkeypatch):
-    read, plain = [], packed._packed
-
-    def watched(layer):
-        forward = plain(layer)
-
-        def watching(states):
-            read.append(states.untyped_storage().data_ptr())
-            return forward(states)
-
-        return watching
-
-    monkeypatch.setattr(packed, "_packed", watched)
-    net = network(kind)
-    quicken(net, kind)
-    read.clear()
-    logits(net, 7)
-    assert read
-    assert net.deberta.encoder.get_rel_embedding().untyped_storage().data_ptr() not in read
+def test_a_network_that_reads_other_tokens_too_keeps_its_last_layer():
+    net = network("bert")
+    net.bert.pooler.forward = lambda states: states.mean(dim=1)
+    before = logits(net, 7)
+    assert keeps(net, first_alone) is None
+    assert torch.equal(logits(net, 7), before)
 
 
-def test_a_network_without_such_a_table_has_nothing_to_project():
-    assert positions.project(network("bert")) is None
-    config = transformers.DebertaConfig(**SMALL, relative_attention=False)
-    assert positions.project(transformers.DebertaForSequenceClassification(config)) is None
-
-
-def test_what_is_no_row_of_the_table_goes_through_the_layer():
-    table, rows = torch.arange(12.0).reshape(4, 3), torch.arange(8.0).reshape(4, 2)
-    read = positions._reading(lambda states: -states, table, rows)
-    assert torch.equal(read(table[1:3].unsqueeze(0)), rows[1:3].unsqueeze(0))
-    copy = table[1:3].clone()
-    assert torch.equal(read(copy), -copy)
-    read(table[1:3]).zero_()
-    assert torch.equal(read(table[1:3]), rows[1:3])  # what a layer does in place harms nothing
+def test_a_network_of_another_build_has_no_such_layer():
+    assert first_alone(torch.nn.Sequential(torch.nn.Linear(16, 32))) is None
+    config = transformers.DistilBertConfig(vocab_size=60, dim=16, n_layers=1, n_heads=2, hidden_dim=32)
+    assert first_alone(transformers.DistilBertForSequenceClassification(config)) is None
 
 
 def test_packed_layers_read_any_number_of_rows_with_and_without_bias():
@@ -165,17 +141,10 @@ def test_8_bits_stay_near(kind):
     assert float((logits(net, 12) - before).abs().mean()) < 0.5 * spread
 
 
-@pytest.mark.parametrize(("kind", "name"), [("deberta", "pos_proj"), ("alone", "pos_key_proj"), ("shared", "key_proj")])
-def test_in_8_bits_positions_are_those_of_32(kind, name):
-    due = positions.project(network(kind))
-    net = network(kind)
-    quicken(net, kind, int8=True)
-    attention = net.deberta.encoder.layer[0].attention.self
-    logits(net, 12)
-    table = net.deberta.encoder.get_rel_embedding()
-    first = table.storage_offset() // table.shape[-1]
-    rows = due.projected[f"deberta.encoder.layer.0.attention.self.{name}"][first : first + len(table)]
-    assert torch.allclose(getattr(attention, name)(table), rows, atol=1e-5)
+def test_who_multiplies_in_8_bits_is_set_for_these_networks_alone():
+    before = torch.backends.quantized.engine
+    quicken(network("bert"), "bert", int8=True)
+    assert torch.backends.quantized.engine == before
 
 
 def test_memory_is_kept_where_the_library_can():

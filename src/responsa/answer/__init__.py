@@ -38,7 +38,9 @@ class Answerer(Protocol):
 
 
 SELECTORS: Family[Selector] = Family({"threshold-drop": "responsa.answer.select:ThresholdDrop"})
-ABSTAINERS: Family[Abstainer] = Family({"term-coverage": "responsa.answer.abstain:TermCoverage"})
+ABSTAINERS: Family[Abstainer] = Family(
+    {"likeness": "responsa.answer.likeness:Likeness", "term-coverage": "responsa.answer.abstain:TermCoverage"}
+)
 ANSWERERS: Family[Answerer] = Family({
     "extractive": "responsa.answer.extractive:Extractive",
     "zero-shot": "responsa.answer.generators.inquiry:ZeroShot",

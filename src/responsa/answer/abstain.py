@@ -50,16 +50,32 @@ class TermCoverage:
 
     def __call__(self, query: Query, ranking: Ranking, corpus: Corpus, idf: Idf) -> float:
         """The confidence, 0 to 1; 0 where nothing was found."""
-        asked, phrasing = self.analysis([query.text, _PHRASING])
-        subject = asked.words[~np.isin(asked.words, phrasing.words)]
+        asked = self.analysis([query.text])[0]
+        subject = _subject(asked.words, self.analysis)
         texts = [passage.text for passage in corpus.read(hit.passage_id for hit in ranking.hits[: self.depth]).values()]
         if not texts or not len(subject):
             return 0.0
         found = self.analysis(texts)
         words = _share(subject, found[0].words, idf)
         bigrams = _share(asked.bigrams, np.concatenate([analysed.bigrams for analysed in found]), idf)
-        # The logistic function, written so that no weight overflows it.
-        return (1 + math.tanh((self.bias + self.words * words + self.bigrams * bigrams) / 2)) / 2
+        return logistic(self.bias + self.words * words + self.bigrams * bigrams)
+
+
+def words_held(question: str, text: str, analysis: Analysis, idf: Idf) -> float:
+    """The share of the weight of the question's distinct words, words of asking left out, that a text holds; 0 for a
+    question of nothing else."""
+    asked, held = analysis([question, text])
+    return _share(_subject(asked.words, analysis), held.words, idf)
+
+
+def logistic(value: float) -> float:
+    """The logistic function, written so that no value overflows it."""
+    return (1 + math.tanh(value / 2)) / 2
+
+
+def _subject(asked: Terms, analysis: Analysis) -> Terms:
+    """The words of a question but for those of asking."""
+    return asked[~np.isin(asked, analysis([_PHRASING])[0].words)]
 
 
 def _share(asked: Terms, held: Terms, idf: Idf) -> float:

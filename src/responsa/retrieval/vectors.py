@@ -38,11 +38,20 @@ class Dense(ByModel):
 
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
         """The best ``k`` passages for each query, raw scores (dot products)."""
-        model = load_encoder(self.encoder)
-        vectors = model.encode(asked(queries), "query")
-        paths = self.stored().paths
-        index = corpus.artefacts.opened(lambda: paths(corpus), lambda found: open_view(tuple(found)))
+        vectors, index = self._vectors(queries), self._view(corpus)
         return run_of(repr(self), queries, index.places.ids, k, lambda part: index.scores(vectors[part]))
+
+    def similarities(self, queries: Sequence[Query], corpus: Corpus) -> Vectors:
+        """The dot product of each question with every window of the library, shape (questions, windows)."""
+        similar: Vectors = self._vectors(queries) @ self._view(corpus).vectors.T
+        return similar
+
+    def _vectors(self, queries: Sequence[Query]) -> Vectors:
+        return load_encoder(self.encoder).encode(asked(queries), "query")
+
+    def _view(self, corpus: Corpus) -> View:
+        paths = self.stored().paths
+        return corpus.artefacts.opened(lambda: paths(corpus), lambda found: open_view(tuple(found)))
 
     def stored(self) -> Windowed:
         """The artefacts with what the encoder made."""

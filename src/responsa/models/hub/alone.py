@@ -1,7 +1,7 @@
 """One thread at a time in a model of the hub.
 
-A fast tokenizer is switched between padding and none at every call, and DeBERTa keeps how far a batch reaches (`spans`)
-in its layers: two threads in one model read what the other has set.
+A fast tokenizer is switched between padding and none at every call: of two threads in one model each reads what the
+other has set.
 """
 
 from __future__ import annotations

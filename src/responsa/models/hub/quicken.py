@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from responsa.models.hub.int8 import in_8_bits
+from responsa.models.hub.attention import attend
+from responsa.models.hub.first import first_alone
+from responsa.models.hub.int8 import coarse_is_fast, in_8_bits
 from responsa.models.hub.memory import keep
 from responsa.models.hub.packed import pack
-from responsa.models.hub.positions import install, project
-from responsa.models.hub.spans import narrow
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,21 +24,20 @@ _SAME = 5e-5  # how far logits may be apart to count as equal: sums of 32 bits i
 
 
 def quicken(net: Module, model: str, int8: bool = False) -> None:
-    """Project tables of positions once, read slices of them, and lay weights out for oneDNN, or bring them to 8 bits
-    (`in_8_bits`, whose logits are others); memory is kept from one layer to the next. ``model`` names it in errors."""
+    """Compute DeBERTa's attention and the last layer by less work, and lay weights out for oneDNN, or bring them to 8
+    bits (`in_8_bits`, whose logits are others); memory is kept from one layer to the next. ``model`` names the network
+    in errors."""
     keep()
     due = _logits(net)
-    positions = project(net)
-    undo = keeps(net, lambda each: install(each, positions), due) if positions else None
-    if undo:
-        undo()
+    attending = keeps(net, attend, due)
+    keeps(net, first_alone, due)
     if int8:
+        if attending and coarse_is_fast():
+            attending()
+            attend(net, coarse=True)
         in_8_bits(net, model)
     else:
         keeps(net, pack, due)
-    if undo and positions:  # last: what comes after it would take its place in the layers
-        install(net, positions)
-    keeps(net, narrow)
 
 
 def keeps(net: Module, act: Callable[[Module], Undo | None], due: list[Tensor] | None = None) -> Undo | None:

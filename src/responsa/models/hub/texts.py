@@ -39,7 +39,7 @@ class HubTextScorer:
     device: str = ""
     int8: bool = False
 
-    version: ClassVar[int] = 2  # 1: threads mixed up positions of DeBERTa, and padding
+    version: ClassVar[int] = 3  # 2: others in 8 bits; 1: threads mixed up positions of DeBERTa, and padding
 
     def __post_init__(self) -> None:
         above_zero(max_tokens=self.max_tokens, batch=self.batch)

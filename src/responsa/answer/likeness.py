@@ -1,0 +1,56 @@
+"""Whether the library answers a question, told by words and by meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from responsa.analysis import Analysis, Idf
+from responsa.answer.abstain import logistic, words_held
+from responsa.corpus.view import Corpus
+from responsa.errors import RecipeError
+from responsa.retrieval.vectors import Dense
+from responsa.types import Query, Ranking
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How likely the library answers, from the words that the first passage shares with the question and from how
+    near the library comes to its meaning.
+
+    Three values enter a logistic function: of the weight (idf) of the question's distinct words, words of asking left
+    out, what the first passage holds; the similarity of the ``encoder``'s vectors of the question and of the nearest
+    passage; and by how many standard deviations of all similarities that one exceeds their mean, which a large library
+    makes high by chance. Below ``least`` the answer is withheld. The weights were fitted on questions that the encoder
+    had not learned from, on three libraries (benchmarks/likeness.py); ``docs/abstention.md`` tells how well it works.
+    The vectors are those of dense retrieval by that encoder, and are made where they are missing.
+    """
+
+    encoder: str = "embedded:encoder"
+    least: float = 0.6
+    words: float = 8.3
+    nearest: float = 14.9
+    apart: float = -1.7
+    bias: float = -1.9
+    analysis: Analysis = field(default=Analysis())
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least <= 1:
+            raise RecipeError(f"likeness: least from 0 to 1 is needed, got {self.least}")
+
+    def __call__(self, query: Query, ranking: Ranking, corpus: Corpus, idf: Idf) -> float:
+        """The confidence, 0 to 1; 0 where nothing was found."""
+        if not ranking.hits:
+            return 0.0
+        first = corpus.read([ranking.hits[0].passage_id]).values()
+        words = words_held(query.text, next(iter(first)).text, self.analysis, idf)
+        nearest, apart = self.near(query, corpus)
+        return logistic(self.bias + self.words * words + self.nearest * nearest + self.apart * apart)
+
+    def near(self, query: Query, corpus: Corpus) -> tuple[float, float]:
+        """The similarity of the nearest passage, and how many standard deviations of all it is above their mean; 0
+        where all are alike."""
+        similar = Dense(self.encoder).similarities([query], corpus)[0]
+        if not len(similar):
+            return 0.0, 0.0
+        best, spread = float(similar.max()), float(similar.std())
+        return best, (best - float(similar.mean())) / spread if spread > 0 else 0.0
