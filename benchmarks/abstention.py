@@ -111,7 +111,7 @@ _HEAD = """# When Responsa does not answer
 
 Written by `scripts/bench quality`.
 
-An answer is withheld where the confidence of the recipe lies below a threshold. Measured on {inside} ObliQA dev
+An answer is withheld where the confidence of the recipe lies below a threshold; here that of `bm25`. Measured on {inside} ObliQA dev
 questions, which the library answers, and {outside} questions on the rules of another regulator, which it does not
 (`benchmarks/data/other_regulator_test.jsonl`). None of them was used to fit the confidence.
 
@@ -129,7 +129,8 @@ What stands above is the confidence of `bm25`, by words alone (`term-coverage`),
 A question in other words than the rule has no answer by it, and a small library seldom has the words. The default
 recipe, `hybrid`, also asks how near the nearest passage comes to the meaning of the question (`likeness`).
 
-Both on libraries that no model has learned from. The weights of `likeness` were fitted on the other half of the
-questions on PRA pages, among others; its least confidence was chosen on these figures. The encoder has learned from the
-questions on ADGM's rules, which are put to other libraries here.
+The weights of `likeness` were fitted on the other half of the questions on PRA pages, on questions on ADGM's rules and
+on PRA questions put to the other two libraries; its least confidence, .6, was chosen on these figures, so that they
+flatter it a little. The encoder has learned from ADGM's rules alone. More questions that a library answers get an
+answer, and of those that it nearly answers more do that should not.
 """

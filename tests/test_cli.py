@@ -202,7 +202,7 @@ def test_ask(at):
         assert all(set(citation) == {"id", "version", "start", "end"} for citation in sentence["citations"])
     done = at("ask", QUESTION, "--background", "The firm is a bank.")
     assert (done.code, done.err) == (0, "")
-    assert "Confidence that the library answers this, by shared wording: 0." in done.out
+    assert "Confidence that the library answers this: 0." in done.out
     assert done.out.endswith("\nA draft: check the rules cited.\n")
 
 

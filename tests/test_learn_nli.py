@@ -176,6 +176,30 @@ def test_the_pairs_written_for_the_project_find_their_text(data):
         assert not any(tuple(hypothesis[place : place + 8]) in runs for place in range(len(hypothesis) - 7))
 
 
+@pytest.mark.parametrize("name", ["contrast_pairs", "invented_rules"])
+def test_contrast_pairs_come_in_twos_and_keep_their_own_words(data, name):
+    path = Path(__file__).parents[1] / "training" / f"{name}.jsonl"
+    found = read(path, lambda: texts_of(data, {}))
+    samples = [*found.learned, *found.test]
+    for true, changed in zip(samples[::2], samples[1::2], strict=True):
+        assert LABELS[true.label] == "entailment" != LABELS[changed.label]
+        assert true.texts[0] == changed.texts[0]
+        assert true.texts[1] != changed.texts[1]
+    assert len({sample.texts[1] for sample in samples}) == len(samples)
+    assert not {sample.group for sample in found.learned} & {sample.group for sample in found.test}
+
+
+def test_contrast_pairs_keep_away_from_the_pairs_that_are_measured(data):
+    folder = Path(__file__).parents[1] / "training"
+    measured, learned = (
+        [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+        for name in ("regulatory_pairs", "contrast_pairs")
+    )
+    passages = {(row["source"], row["passage"]) for row in measured if row["part"] == "test"}
+    assert not passages & {(row["source"], row["passage"]) for row in learned}
+    assert {row["part"] for row in learned} == {"train"}
+
+
 def test_pairs_in_the_test_files_are_not_learned_from(tmp_path):
     rows = [pair(f"rule {n}") for n in range(10)]
     train = write(tmp_path / "train.jsonl", rows)

@@ -95,6 +95,28 @@ def test_attention_weights_are_given_where_they_are_asked_for(family):
     assert all(torch.allclose(one, other) for one, other in zip(found, due, strict=True))
 
 
+@pytest.mark.parametrize("family", ["v1", "v2"])
+@pytest.mark.parametrize("padded", [0, 4])
+def test_products_in_16_bits_are_near(family, padded):
+    net = deberta(family)
+    before = logits(net, 12, padded=padded)
+    attend(net, coarse=True)
+    found = logits(net, 12, padded=padded)
+    assert found.dtype == torch.float32
+    assert 0 < float((found - before).abs().max()) < 0.1 * float(before.std())
+
+
+def test_rows_of_long_texts_are_not_kept(monkeypatch):
+    monkeypatch.setattr(attention, "_KEPT", 10)
+    net = deberta()
+    due = logits(net, 30), logits(net, 9)
+    attend(net)
+    kept = net.deberta.encoder.layer[0].attention.self.forward.__self__
+    for length, each in ((30, due[0]), (9, due[1]), (30, due[0])):
+        assert torch.allclose(logits(net, length), each, atol=1e-5)
+    assert kept._rows[0] == 9
+
+
 def test_it_is_taken_back_whole():
     net = deberta()
     before = logits(net, 9)

@@ -74,6 +74,61 @@ def test_a_network_that_reads_other_tokens_too_keeps_its_last_layer():
     assert torch.equal(logits(net, 7), before)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_padded_texts_keep_their_logits(kind):
+    net = network(kind)
+    ids = torch.arange(3 * 20).reshape(3, 20) % 59 + 1
+    mask = torch.ones_like(ids)
+    mask[0, 5:], mask[2, 19:] = 0, 0
+    with torch.inference_mode():
+        before = net(input_ids=ids, attention_mask=mask).logits
+        quicken(net, kind)
+        assert torch.allclose(net(input_ids=ids, attention_mask=mask).logits, before, atol=1e-4)
+
+
+def test_what_changes_padded_texts_alone_is_taken_back():
+    net = network("bert")
+    plain = net.forward
+
+    def act(_):
+        def forward(input_ids=None, attention_mask=None, **told):
+            found = plain(input_ids=input_ids, attention_mask=attention_mask, **told)
+            if attention_mask is not None and not attention_mask.all():
+                found.logits = found.logits + 1
+            return found
+
+        net.forward = forward
+        return lambda: vars(net).pop("forward")
+
+    assert keeps(net, act) is None
+    assert "forward" not in vars(net)
+
+
+@pytest.mark.parametrize("fault", ["no logits", "few words", "no such text"])
+def test_a_network_that_cannot_be_asked_is_left_as_it_is(fault):
+    if fault == "no logits":
+        net = transformers.BertModel(transformers.BertConfig(**SMALL))
+    elif fault == "few words":
+        net = transformers.BertForSequenceClassification(transformers.BertConfig(**SMALL | {"vocab_size": 4}))
+    else:
+        net = network("bert")
+        net.config.attention_type = "block_sparse"
+    net.train()
+    quicken(net, fault)
+    assert net.training
+    assert not any("forward" in vars(part) for part in net.modules())
+
+
+def test_what_cannot_be_done_here_leaves_the_network_as_it_was():
+    def act(_):
+        raise AttributeError("another release")
+
+    net = network("deberta")
+    before = logits(net, 9)
+    assert keeps(net, act) is None
+    assert torch.equal(logits(net, 9), before)
+
+
 def test_a_network_of_another_build_has_no_such_layer():
     assert first_alone(torch.nn.Sequential(torch.nn.Linear(16, 32))) is None
     config = transformers.DistilBertConfig(vocab_size=60, dim=16, n_layers=1, n_heads=2, hidden_dim=32)

@@ -123,15 +123,20 @@ def prepare(recipe: Recipe) -> Callable[[Corpus], None]:
 def index(recipe: Recipe, corpus: Corpus, progress: Callable[[int, int, str], None] | None = None) -> None:
     """Build what is missing of the recipe's indexes. ``progress`` is told of the documents encoded."""
     for stage in indexed(recipe.retrieve):
-        if isinstance(stage, ByModel):
-            stage.prepare(corpus, progress)
-        else:
+        if not isinstance(stage, ByModel):
             stage.prepare(corpus)
+    for by_model in _by_models(recipe):
+        by_model.prepare(corpus, progress)
 
 
 def encoded(recipe: Recipe, corpus: Corpus) -> bool:
     """Whether every index of the recipe that a model makes is built."""
-    return all(stage.ready(corpus) for stage in indexed(recipe.retrieve) if isinstance(stage, ByModel))
+    return all(stage.ready(corpus) for stage in _by_models(recipe))
+
+
+def _by_models(recipe: Recipe) -> list[ByModel]:
+    """The stages whose index a model makes, whatever they are for."""
+    return [stage for stage in (*indexed(recipe.retrieve), recipe.abstain) if isinstance(stage, ByModel)]
 
 
 def _refuse_repeated(queries: Sequence[Query]) -> None:

@@ -9,20 +9,26 @@ from responsa.answer.abstain import logistic, words_held
 from responsa.corpus.view import Corpus
 from responsa.errors import RecipeError
 from responsa.retrieval.vectors import Dense
+from responsa.retrieval.windowed import ByModel, Windowed
 from responsa.types import Query, Ranking
+
+# In a library of so few windows none can stand far out: n of them at most by the root of n - 1. What then counts is
+# what stands out of a hundred or two.
+_FEW, _USUAL = 30, 3.0
 
 
 @dataclass(frozen=True)
-class Likeness:
+class Likeness(ByModel):
     """How likely the library answers, from the words that the first passage shares with the question and from how
     near the library comes to its meaning.
 
     Three values enter a logistic function: of the weight (idf) of the question's distinct words, words of asking left
-    out, what the first passage holds; the similarity of the ``encoder``'s vectors of the question and of the nearest
-    passage; and by how many standard deviations of all similarities that one exceeds their mean, which a large library
-    makes high by chance. Below ``least`` the answer is withheld. The weights were fitted on questions that the encoder
-    had not learned from, on three libraries (benchmarks/likeness.py); ``docs/abstention.md`` tells how well it works.
-    The vectors are those of dense retrieval by that encoder, and are made where they are missing.
+    out, what the first passage holds; the similarity of the ``encoder``'s vectors of the question, with its background,
+    and of the nearest window of a passage; and by how many standard deviations of all similarities that one exceeds
+    their mean, which a large library makes high by chance. Below ``least`` the answer is withheld. Weights and ``least``
+    are for the embedded encoder: fitted, on three libraries, with one made the same way that had not learned from the
+    questions (benchmarks/likeness.py). Another encoder wants others. ``docs/abstention.md`` tells how well it works.
+    The vectors are those of dense retrieval by that encoder with its usual windows.
     """
 
     encoder: str = "embedded:encoder"
@@ -47,10 +53,15 @@ class Likeness:
         return logistic(self.bias + self.words * words + self.nearest * nearest + self.apart * apart)
 
     def near(self, query: Query, corpus: Corpus) -> tuple[float, float]:
-        """The similarity of the nearest passage, and how many standard deviations of all it is above their mean; 0
-        where all are alike."""
+        """The similarity of the nearest window, and how many standard deviations of all it is above their mean, at
+        least 3 where there are few; zeros where there is none."""
         similar = Dense(self.encoder).similarities([query], corpus)[0]
         if not len(similar):
             return 0.0, 0.0
         best, spread = float(similar.max()), float(similar.std())
-        return best, (best - float(similar.mean())) / spread if spread > 0 else 0.0
+        apart = (best - float(similar.mean())) / spread if spread > 0 else 0.0
+        return best, max(apart, _USUAL) if len(similar) < _FEW else apart
+
+    def stored(self) -> Windowed:
+        """The artefacts of dense retrieval by the same encoder."""
+        return Dense(self.encoder).stored()

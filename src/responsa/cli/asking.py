@@ -294,8 +294,8 @@ def _print_answer(answer: Answer, corpus: Corpus, checked: Checked | None, *, to
     elif not told:
         say("Not checked for contradictions and obligations left out: that needs a model of entailment (--nli).")
     writing.print_written(answer)
-    confidence = min(answer.confidence, 0.99)  # shared words never make it certain
-    say(f"Confidence that the library answers this, by shared wording: {confidence:.2f}")
+    confidence = min(answer.confidence, 0.99)  # likeness never makes it certain
+    say(f"Confidence that the library answers this: {confidence:.2f}")
     say("A draft: check the rules cited.")
 
 

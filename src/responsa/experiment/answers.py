@@ -28,7 +28,7 @@ from responsa.experiment.answer_data import Asked
 from responsa.experiment.answer_table import AnswerRow
 from responsa.experiment.data import digest_of
 from responsa.experiment.journal import Journal
-from responsa.experiment.needs import Need, answer_needs, identity, missing, needs
+from responsa.experiment.needs import Need, answer_needs, identity, missing, needs, stage_needs
 from responsa.experiment.runs import code, versions
 from responsa.models.chat.dryrun import DryRun, Planned
 from responsa.models.chat.load import load_chat
@@ -220,8 +220,7 @@ class Answering:
 
     def _inputs(self, recipe: Recipe) -> dict[str, object]:
         """What the answers are made of. Models and files are named by their content, not by where they lie."""
-        wanted = [*needs(recipe.retrieve), *answer_needs(recipe.answer)]
-        names = {need.name: identity(need) for need in wanted}
+        names = {need.name: identity(need) for need in wanted(recipe)}
         stages = repr((recipe.retrieve, recipe.select, recipe.abstain, recipe.answer))
         for name, content in names.items():
             if name:
@@ -250,7 +249,8 @@ def plan(row: AnswerRow) -> Recipe:
 
 def wanted(recipe: Recipe) -> list[Need]:
     """All that a recipe needs, its language model first."""
-    return list(dict.fromkeys([*answer_needs(recipe.answer), *needs(recipe.retrieve)]))
+    stages = (answer_needs(recipe.answer), needs(recipe.retrieve), stage_needs(recipe.abstain))
+    return list(dict.fromkeys(need for found in stages for need in found))
 
 
 def lacking(recipe: Recipe) -> str:

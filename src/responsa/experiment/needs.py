@@ -58,6 +58,11 @@ def needs(retriever: Retriever) -> list[Need]:
     return list(dict.fromkeys(need for stage in stages for need in _of(stage)))
 
 
+def stage_needs(stage: object) -> list[Need]:
+    """The models and files of a stage other than retrieval, such as the one that abstains, each once."""
+    return list(dict.fromkeys(_of(stage)))
+
+
 def answer_needs(stage: object) -> list[Need]:
     """The models and files of the stage that answers; of a generator its language model first, under ``chat``."""
     found = [Need(type(stage).__name__, "chat", stage.model)] if isinstance(stage, Generator) else []

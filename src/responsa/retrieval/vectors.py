@@ -43,7 +43,10 @@ class Dense(ByModel):
 
     def similarities(self, queries: Sequence[Query], corpus: Corpus) -> Vectors:
         """The dot product of each question with every window of the library, shape (questions, windows)."""
-        similar: Vectors = self._vectors(queries) @ self._view(corpus).vectors.T
+        kept = self._view(corpus).vectors
+        if not len(kept):
+            return np.zeros((len(queries), 0), dtype=np.float32)
+        similar: Vectors = self._vectors(queries) @ kept.T
         return similar
 
     def _vectors(self, queries: Sequence[Query]) -> Vectors:

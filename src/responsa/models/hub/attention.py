@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 _OF_KEYS = ("pos_proj", "pos_key_proj", "key_proj")
 _OF_QUERIES = ("pos_q_proj", "pos_query_proj", "query_proj")
 _BLOCK = 64  # rows at a time
+_KEPT = 256  # tokens: what longer texts read of the table is not kept for the next
 
 
 def attend(net: Module, coarse: bool = False) -> Callable[[], None] | None:
     """Let the attention of every layer be computed so; returns what takes it back, None where a network has no such
     attention. The projections are those of the weights as they are now. ``coarse`` computes its products in brain
-    floats of 16 bits: two to three times as fast where the processor has them, and about as exact as weights in 8."""
+    floats of 16 bits: two to three times as fast where the processor has them, and about as exact as weights in 8.
+    For inference alone: no gradient goes through, and nothing is dropped out."""
     import torch
 
     encoder = _encoder(net)
@@ -36,8 +38,9 @@ def attend(net: Module, coarse: bool = False) -> Callable[[], None] | None:
         parts = [layer.attention.self for layer in encoder.layer] if table is not None else []
         if not parts or not all(_known(part) for part in parts):
             return None
-        for part in parts:
-            part.forward = _of(part, table, coarse).forward
+        made = [_of(part, table, coarse) for part in parts]
+    for part, attention in zip(parts, made, strict=True):
+        part.forward = attention.forward
 
     def undo() -> None:
         for part in parts:
@@ -118,11 +121,13 @@ class _Attention:
         if known[0] != length:
             keys, queries = self.keys, self.queries
             rows = _rows(self.part, length, keys if keys is not None else queries)
-            known = self._rows = (
+            known = (
                 length,
                 None if keys is None else self._in_columns(keys[:, rows.flip(0)]),
                 None if queries is None else self._in_columns(queries[:, rows] * self.scale),
             )
+            if length <= _KEPT:
+                self._rows = known
         return known[1:]
 
     def _in_columns(self, rows: Tensor) -> Tensor:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 def first_alone(net: Module) -> Callable[[], None] | None:
     """Let the last layer go on with the first token alone once its attention has read all; returns what takes it back,
-    None where a network has no such layer. One that reads other tokens too then gives other logits."""
+    None where a network has no such layer. One that reads other tokens too then gives other logits. The last hidden
+    states of a text are then one."""
     found = [place for part in net.modules() if (place := _after_attention(part)) is not None]
     return found[0].register_forward_pre_hook(_cut).remove if len(found) == 1 else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,19 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 
-_HEAD = frozenset({"classifier", "pooler", "pre_classifier", "score"})
+_HEAD = frozenset(
+    {
+        "classification_head",
+        "classifier",
+        "head",
+        "logits_proj",
+        "pooler",
+        "pre_classifier",
+        "score",
+        "sequence_summary",
+    }
+)
+_ENGINE = threading.Lock()  # who multiplies is said for the whole process
 
 
 def check_device(device: str) -> None:
@@ -51,7 +64,8 @@ def coarse_is_fast() -> bool:
     """Whether the processor multiplies brain floats of 16 bits itself."""
     import torch
 
-    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+    asked = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, lambda: False)() for name in asked)
 
 
 @contextmanager
@@ -60,13 +74,14 @@ def _engine() -> Iterator[None]:
     import torch
 
     engines = torch.backends.quantized
-    usual = engines.engine
-    if torch.cpu._is_vnni_supported() and "onednn" in engines.supported_engines:
-        engines.engine = "onednn"
-    try:
-        yield
-    finally:
-        engines.engine = usual
+    with _ENGINE:
+        usual = engines.engine
+        if torch.cpu._is_vnni_supported() and "onednn" in engines.supported_engines:
+            engines.engine = "onednn"
+        try:
+            yield
+        finally:
+            engines.engine = usual
 
 
 def _read_whole(net: Module) -> None:
