@@ -23,12 +23,12 @@ class Likeness(ByModel):
     near the library comes to its meaning.
 
     Three values enter a logistic function: of the weight (idf) of the question's distinct words, words of asking left
-    out, what the first passage holds; the similarity of the ``encoder``'s vectors of the question, with its background,
-    and of the nearest window of a passage; and by how many standard deviations of all similarities that one exceeds
-    their mean, which a large library makes high by chance. Below ``least`` the answer is withheld. Weights and ``least``
-    are for the embedded encoder: fitted, on three libraries, with one made the same way that had not learned from the
-    questions (benchmarks/likeness.py). Another encoder wants others. ``docs/abstention.md`` tells how well it works.
-    The vectors are those of dense retrieval by that encoder with its usual windows.
+    out, what the first passage holds; the similarity of the ``encoder``'s vectors of the question, with its
+    background, and of the nearest window of a passage; and by how many standard deviations of all similarities that
+    one exceeds their mean, which a large library makes high by chance. Below ``least`` the answer is withheld. Weights
+    and ``least`` are for the embedded encoder: fitted, on three libraries, with one made the same way that had not
+    learned from the questions (benchmarks/likeness.py). Another encoder wants others. ``docs/abstention.md`` tells how
+    well it works. The vectors are those of dense retrieval by that encoder with its usual windows.
     """
 
     encoder: str = "embedded:encoder"
