@@ -113,7 +113,8 @@ Written by `scripts/bench quality`.
 
 An answer is withheld where the confidence of the recipe lies below a threshold; here that of `bm25`. Measured on
 {inside} ObliQA dev questions, which the library answers, and {outside} questions on the rules of another
-regulator, which it does not (`benchmarks/data/other_regulator_test.jsonl`). None of them was used to fit the confidence.
+regulator, which it does not (`benchmarks/data/other_regulator_test.jsonl`).
+None of them was used to fit the confidence.
 
 AUROC {area} (95 % bootstrap interval).
 
