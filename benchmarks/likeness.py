@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -18,7 +18,6 @@ import numpy.typing as npt
 from benchmarks import data, pra
 from benchmarks.tuning import TUNE, fit
 from responsa import questions, recipe, sample
-from responsa.answer.abstain import words_held
 from responsa.answer.likeness import Likeness
 from responsa.corpus import library
 from responsa.corpus.library import Library
@@ -51,11 +50,7 @@ def libraries() -> Iterator[tuple[Corpus, Corpus, Corpus]]:
 def values(asked: Sequence[Query], corpus: Corpus, by: str, stage: Likeness) -> Values:
     """The three values that the confidence is made of, a row for each question, ranked by the recipe ``by``."""
     run, idf = recipe.load(by).retrieve(asked, corpus, 1), BM25().idf(corpus)
-    rows = []
-    for query in asked:
-        first = corpus.read([run.rankings[query.id].hits[0].passage_id]).values()
-        rows.append((words_held(query.text, next(iter(first)).text, stage.analysis, idf), *stage.near(query, corpus)))
-    return np.array(rows)
+    return np.array([stage.values(query, run.rankings[query.id], corpus, idf) for query in asked])
 
 
 def other_regulator() -> tuple[list[Query], list[Query]]:
@@ -64,12 +59,17 @@ def other_regulator() -> tuple[list[Query], list[Query]]:
     return asked[::2], asked[1::2]
 
 
+def _first_fold() -> Collection[str]:
+    """The questions that the weights were fitted on, which the encoder of the first fold has not learned from."""
+    return read_folds(data.folder() / "obliqa" / "folds.json")[0].test
+
+
 def answered() -> list[tuple[str, ...]]:
     """Of questions that a library answers or does not, the share to which the confidences of `bm25` and of `hybrid`
     give an answer: library, questions, whether it answers them, how many, both shares. Of the questions on ADGM's rules
     none is among those that the weights were fitted on."""
     _, tested = other_regulator()
-    fitted = read_folds(data.folder() / "obliqa" / "folds.json")[0].test
+    fitted = _first_fold()
     strangers = [query for query in data.dev_questions() if query.id not in fitted][:_STRANGERS]
     own = list(questions.read(sample.questions()))
     with libraries() as (adgm, other, small):
@@ -97,10 +97,8 @@ def _share(asked: Sequence[Query], corpus: Corpus, by: str) -> str:
 def main(folder: Path) -> None:
     """Print the weights."""
     stage = Likeness(f"onnx:{folder}/fold0/encoder")
-    names = read_folds(data.folder() / "obliqa" / "folds.json")[0].test
-    given = [
-        query for file in ("dev", "train_extra") for query in questions.read(data.folder() / f"obliqa/{file}.json")
-    ]
+    names = _first_fold()
+    given = (*data.dev_questions(), *questions.read(data.folder() / "obliqa" / "train_extra.json"))
     own = [query for query in given if query.id in names]
     fitted, _ = other_regulator()
     with libraries() as (adgm, other, small):

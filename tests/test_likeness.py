@@ -11,7 +11,7 @@ from responsa import recipe
 from responsa.answer.likeness import Likeness
 from responsa.engine import encoded, index
 from responsa.errors import RecipeError
-from responsa.experiment.needs import stage_needs
+from responsa.experiment.needs import needs
 from responsa.retrieval import vectors
 from responsa.types import Query, Ranking
 
@@ -89,7 +89,7 @@ def test_a_library_of_one_text_answers_no_question_on_another_matter(corpus_of):
 def test_nothing_is_near_in_a_library_without_windows(corpus, monkeypatch):
     nothing = vectors.View(None, np.empty((0, 0), np.float32))
     monkeypatch.setattr(vectors.Dense, "_view", lambda *_: nothing)
-    assert Likeness().near(Query("q", ASKED), corpus) == (0.0, 0.0)
+    assert Likeness().values(Query("q", ASKED), Ranking.of("q", [("a", 1.0)]), corpus, alike)[1:] == (0.0, 0.0)
 
 
 def test_its_vectors_are_made_with_the_indexes(tmp_path, corpus):
@@ -104,7 +104,7 @@ def test_its_vectors_are_made_with_the_indexes(tmp_path, corpus):
 
 
 def test_what_it_is_made_of_is_told():
-    assert [need.name for need in stage_needs(Likeness("onnx:folder"))] == ["onnx:folder"]
+    assert [need.name for need in needs(Likeness("onnx:folder"))] == ["onnx:folder"]
 
 
 def test_a_question_of_words_of_asking_alone_has_meaning_alone(corpus):

@@ -47,20 +47,20 @@ class Likeness(ByModel):
         """The confidence, 0 to 1; 0 where nothing was found."""
         if not ranking.hits:
             return 0.0
-        first = corpus.read([ranking.hits[0].passage_id]).values()
-        words = words_held(query.text, next(iter(first)).text, self.analysis, idf)
-        nearest, apart = self.near(query, corpus)
+        words, nearest, apart = self.values(query, ranking, corpus, idf)
         return logistic(self.bias + self.words * words + self.nearest * nearest + self.apart * apart)
 
-    def near(self, query: Query, corpus: Corpus) -> tuple[float, float]:
-        """The similarity of the nearest window, and how many standard deviations of all it is above their mean, at
-        least 3 where there are few; zeros where there is none."""
+    def values(self, query: Query, ranking: Ranking, corpus: Corpus, idf: Idf) -> tuple[float, float, float]:
+        """The share of words in the first passage found; the similarity of the nearest window, and how many standard
+        deviations of all it is above their mean, at least 3 where there are few; zeros where there is none."""
+        first = corpus.read([ranking.hits[0].passage_id]).values()
+        words = words_held(query.text, next(iter(first)).text, self.analysis, idf)
         similar = Dense(self.encoder).similarities([query], corpus)[0]
         if not len(similar):
-            return 0.0, 0.0
+            return words, 0.0, 0.0
         best, spread = float(similar.max()), float(similar.std())
         apart = (best - float(similar.mean())) / spread if spread > 0 else 0.0
-        return best, max(apart, _USUAL) if len(similar) < _FEW else apart
+        return words, best, max(apart, _USUAL) if len(similar) < _FEW else apart
 
     def stored(self) -> Windowed:
         """The artefacts of dense retrieval by the same encoder."""

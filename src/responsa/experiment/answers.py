@@ -28,7 +28,7 @@ from responsa.experiment.answer_data import Asked
 from responsa.experiment.answer_table import AnswerRow
 from responsa.experiment.data import digest_of
 from responsa.experiment.journal import Journal
-from responsa.experiment.needs import Need, answer_needs, identity, missing, needs, stage_needs
+from responsa.experiment.needs import Need, answer_needs, identity, missing, needs
 from responsa.experiment.runs import code, versions
 from responsa.models.chat.dryrun import DryRun, Planned
 from responsa.models.chat.load import load_chat
@@ -249,7 +249,7 @@ def plan(row: AnswerRow) -> Recipe:
 
 def wanted(recipe: Recipe) -> list[Need]:
     """All that a recipe needs, its language model first."""
-    stages = (answer_needs(recipe.answer), needs(recipe.retrieve), stage_needs(recipe.abstain))
+    stages = (answer_needs(recipe.answer), needs(recipe.retrieve), needs(recipe.abstain))
     return list(dict.fromkeys(need for found in stages for need in found))
 
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
+from responsa.answer import Abstainer
 from responsa.answer.generators.base import Generator
 from responsa.errors import InputError, MissingDependency, ModelError, NotFound
 from responsa.models.chat import ChatModel
@@ -52,15 +53,10 @@ class Need:
     name: str
 
 
-def needs(retriever: Retriever) -> list[Need]:
-    """The models and files of a recipe's retrieval, in the order of its stages, each once."""
-    stages = (*retriever.stages, *retriever.rerank) if isinstance(retriever, Hybrid) else (retriever,)
-    return list(dict.fromkeys(need for stage in stages for need in _of(stage)))
-
-
-def stage_needs(stage: object) -> list[Need]:
-    """The models and files of a stage other than retrieval, such as the one that abstains, each once."""
-    return list(dict.fromkeys(_of(stage)))
+def needs(stage: Retriever | Abstainer) -> list[Need]:
+    """The models and files of a recipe's retrieval, in the order of its stages, or of what abstains, each once."""
+    stages = (*stage.stages, *stage.rerank) if isinstance(stage, Hybrid) else (stage,)
+    return list(dict.fromkeys(need for each in stages for need in _of(each)))
 
 
 def answer_needs(stage: object) -> list[Need]:
