@@ -49,6 +49,23 @@ def batches(sizes: Sequence[int], most: int, tokens: int) -> list[range]:
     return groups
 
 
+def alike(lengths: Sequence[int], most: int, each: int) -> list[list[int]]:
+    """Places in batches of at most ``most`` texts of like length, the shortest first, so that least is computed: a batch
+    costs its longest text as often as it has texts, and ``each`` tokens for itself."""
+    order = sorted(range(len(lengths)), key=lambda place: lengths[place])
+    cost, first = [0], [0]  # of the texts so far, and where the last of their batches begins
+    for end, place in enumerate(order, 1):
+        starts = range(max(0, end - most), end)
+        best = min(starts, key=lambda start: cost[start] + lengths[place] * (end - start))
+        cost.append(cost[best] + lengths[place] * (end - best) + each)
+        first.append(best)
+    found, end = [], len(order)
+    while end:
+        found.append(order[first[end] : end])
+        end = first[end]
+    return found[::-1]
+
+
 def _pieces(text: str) -> Iterator[tuple[int, int, int]]:
     """(start, end, tokens) of each word and mark."""
     for match in _PIECE.finditer(text):

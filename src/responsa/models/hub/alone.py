@@ -7,11 +7,15 @@ other has set.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from torch.nn import Module
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _GUARD = threading.Lock()
 _LOCKS: WeakKeyDictionary[Module, threading.Lock] = WeakKeyDictionary()
@@ -21,3 +25,14 @@ def alone(model: Module) -> threading.Lock:
     """The lock of a model, to be held while it and its tokenizer run; always the same one."""
     with _GUARD:
         return _LOCKS.setdefault(model, threading.Lock())
+
+
+def one_by_one(act: Callable[P, T]) -> Callable[P, T]:
+    """The same, which one thread does at a time."""
+    lock = threading.Lock()
+
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        with lock:
+            return act(*args, **kwargs)
+
+    return guarded

@@ -12,10 +12,11 @@ import numpy as np
 from responsa.errors import ModelError, suggestion
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
-from responsa.models.hub.alone import alone
+from responsa.models.hub.alone import alone, one_by_one
+from responsa.models.hub.batches import in_batches
 from responsa.models.hub.int8 import check_device
 from responsa.models.hub.quicken import quicken
-from responsa.models.hub.source import Source, above_zero, batch_on, library, named
+from responsa.models.hub.source import Source, above_zero, library, named
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -70,15 +71,21 @@ class HubPairScorer:
             return np.zeros((0, len(labels)), dtype=np.float32)
         import torch
 
-        with alone(model):
+        read = [(readable(one), readable(other)) for one, other in pairs]
+        scores = np.zeros((len(pairs), int(model.num_labels)), dtype=np.float32)
+
+        def run(places: list[int]) -> None:
             found = model.predict(
-                [(readable(one), readable(other)) for one, other in pairs],
-                batch_size=batch_on(model.device, self.batch),
+                [read[place] for place in places],
+                batch_size=len(places),
                 show_progress_bar=False,
                 activation_fn=torch.nn.Identity(),
                 convert_to_numpy=True,
             )
-        scores = np.asarray(found, dtype=np.float32).reshape(len(pairs), -1)
+            scores[places] = np.asarray(found).reshape(len(places), -1)
+
+        with alone(model):
+            in_batches(_lengths(model, read), model.device, self.batch, run)
         columns = [_labels(model).index(label) for label in labels]
         return finite(scores[:, columns], self.model, "pair")
 
@@ -94,6 +101,13 @@ def _labels(model: CrossEncoder) -> tuple[str, ...]:
     count = int(model.num_labels)
     names = getattr(model.config, "id2label", None) or {}
     return (RELEVANCE,) if count == 1 else tuple(str(names.get(place, place)) for place in range(count))
+
+
+def _lengths(model: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> list[int]:
+    """Tokens of each pair, as far as the model reads it."""
+    ones, others = zip(*pairs, strict=True)
+    rows = model.tokenizer(list(ones), list(others), truncation=False, verbose=False)["input_ids"]
+    return [min(len(row), model.max_seq_length or len(row)) for row in rows]
 
 
 @lru_cache(maxsize=4)
@@ -114,6 +128,7 @@ def _open(source: Source, fingerprint: str, max_tokens: int | None, device: str,
         if model.device.type == "cpu":
             net.float()  # a checkpoint in 16 bits is slow and coarse there
         quicken(net, source.model, int8)
+        model.preprocess = one_by_one(model.preprocess)
         return model
 
     return source.load("cross-encoder", make)

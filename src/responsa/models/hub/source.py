@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ON_CPU = 4  # texts in a batch
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 _WHAT = "a model that runs on PyTorch"
 _LIBRARIES = {"hub": "sentence_transformers", "late": "pylate"}
@@ -252,9 +251,3 @@ def above_zero(**settings: int | None) -> None:
 def named(source: Source, version: int, settings: Sequence[object]) -> str:
     """``model@digest`` of the files and all settings that change what the model gives."""
     return f"{source.short}@{digest([version, source.fingerprint, source.trust_remote_code, *settings])[:12]}"
-
-
-def batch_on(device: torch.device, batch: int) -> int:
-    """How many texts are run together: on a CPU no more than four. A larger batch is no faster there, and more of it is
-    padding; in 8 bits inputs are scaled over a batch, which a smaller one does more exactly."""
-    return min(batch, _ON_CPU) if device.type == "cpu" else batch

@@ -14,9 +14,10 @@ from responsa.errors import MissingDependency
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
 from responsa.models.hub.alone import alone
+from responsa.models.hub.batches import in_batches
 from responsa.models.hub.int8 import check_device
 from responsa.models.hub.quicken import quicken
-from responsa.models.hub.source import Source, above_zero, batch_on, named
+from responsa.models.hub.source import Source, above_zero, named
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -68,17 +69,20 @@ class HubTextScorer:
     def _scores(self, texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> Vectors:
         import torch
 
+        scores = np.zeros((len(texts), int(model.config.num_labels)), dtype=np.float32)
+        if not texts:
+            return scores
         limit = self.max_tokens or _limit(tokenizer, model)
         told: dict[str, Any] = {"truncation": True, "max_length": limit} if limit else {"truncation": False}
-        rows = tokenizer([readable(text) for text in texts], **told)["input_ids"] if texts else []
-        order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
-        scores = np.zeros((len(texts), int(model.config.num_labels)), dtype=np.float32)
-        batch = batch_on(model.device, self.batch)
-        for start in range(0, len(order), batch):
-            places = order[start : start + batch]
-            padded = tokenizer([readable(texts[place]) for place in places], padding=True, return_tensors="pt", **told)
+        read = tokenizer([readable(text) for text in texts], **told)
+
+        def run(places: list[int]) -> None:
+            rows = {name: [values[place] for place in places] for name, values in read.items()}
+            padded = tokenizer.pad(rows, return_tensors="pt").to(model.device)
             with torch.inference_mode():
-                scores[places] = model(**padded.to(model.device)).logits.float().cpu().numpy()
+                scores[places] = model(**padded).logits.float().cpu().numpy()
+
+        in_batches([len(ids) for ids in read["input_ids"]], model.device, self.batch, run)
         return scores
 
     @property
