@@ -124,7 +124,8 @@ def test_a_quote_gives_the_place(corpus):
     ],
 )
 def test_what_is_not_supported_is_withheld_with_the_reason(corpus, told, reason):
-    answer = run(stage(scripted(said(TELL.split(". ")[0] + ".", "2"), told)), corpus)
+    unsure = Judge(entails=0.3, contradicts=0.3)
+    answer = run(stage(scripted(said(TELL.split(". ")[0] + ".", "2"), told), unsure), corpus)
     (withheld,) = answer.withheld
     assert reason in " ".join(withheld.reasons)
     assert withheld.text == told["text"]
@@ -148,14 +149,14 @@ def test_a_sentence_is_rewritten_once(corpus):
 def test_a_rewriting_that_fails_too_is_withheld(corpus):
     chat = scripted(
         said(KEEP, "1"),
-        said("Records must be kept for six years.", "1"),
-        repair=[{"number": 1, **said("Records must be kept for seven years.", "1")}, {"number": 5, **said("X.", "1")}],
+        said("A firm must keep records of client orders for six years.", "1"),
+        repair=[{"number": 1, **said("A firm must keep records of client orders for seven years.", "1")}, {"number": 5, **said("X.", "1")}],
     )
     answer = run(stage(chat), corpus)
     (withheld,) = answer.withheld
     assert (withheld.text, withheld.rewritten) == (
-        "Records must be kept for six years.",
-        "Records must be kept for seven years.",
+        "A firm must keep records of client orders for six years.",
+        "A firm must keep records of client orders for seven years.",
     )
     assert "seven years" in withheld.reasons[0]
     assert len(chat.asked) == 2
@@ -163,7 +164,7 @@ def test_a_rewriting_that_fails_too_is_withheld(corpus):
 
 @pytest.mark.parametrize(("reply", "why"), [("", "the reply is empty"), ("no JSON", "it is not JSON")])
 def test_a_correction_that_fails_is_told_of(corpus, reply, why):
-    good = scripted(said(KEEP, "1"), said("Records must be kept for six years.", "1"))
+    good = scripted(said(KEEP, "1"), said("A firm must keep records of client orders for six years.", "1"))
     chat = ScriptedChat(lambda asked: reply if asked.purpose == "repair" else good.answer(asked))
     answer = run(stage(chat), corpus)
     assert len(answer.withheld) == 1
@@ -179,7 +180,7 @@ def test_a_correction_is_asked_within_the_window(corpus_of):
     ]
     mended = [{"number": 1, **said(KEEP, "1")}]
     chat = replace(scripted(*wrong, repair=mended), window=3050)
-    answer = run(stage(chat, max_tokens=500), corpus)
+    answer = run(stage(chat, Judge(entails=0.3, contradicts=0.3), max_tokens=500), corpus)
     first, correction = (asked.messages[-1].text for asked in chat.asked)
     assert TELL in first
     assert KEEP in correction
@@ -189,7 +190,7 @@ def test_a_correction_is_asked_within_the_window(corpus_of):
 
 
 def test_without_repair_nothing_more_is_asked(corpus):
-    chat = scripted(said(KEEP, "1"), said("Records must be kept for six years.", "1"))
+    chat = scripted(said(KEEP, "1"), said("A firm must keep records of client orders for six years.", "1"))
     assert len(run(stage(chat, repair=False), corpus).withheld) == 1
     assert len(chat.asked) == 1
 
@@ -225,14 +226,15 @@ def broken(_chat):
     ],
 )
 def test_where_the_model_fails_the_rules_speak(corpus, chat, reason):
-    answer = run(stage(chat), corpus)
+    unsure = Judge(entails=0.1, contradicts=0.1)
+    answer = run(stage(chat, unsure), corpus)
     assert reason in answer.fallback
     assert not answer.abstained
     assert KEEP in [sentence.text for sentence in answer.sentences]
     assert any(note.startswith("in the rules' own sentences, because") for note in answer.notes)
     assert answer.trace
     with pytest.raises(AnswerFailed) if "no sentence" not in reason else pytest.raises(AssertionError):
-        made = stage(chat).answer(answers_task(), corpus)
+        made = stage(chat, unsure).answer(answers_task(), corpus)
         assert made.sentences
 
 
@@ -309,11 +311,11 @@ def test_a_citation_means_the_passage_of_that_id_before_any_other(corpus_of):
 
 
 def test_the_json_form(corpus):
-    answer = run(stage(scripted(said(KEEP, "1"), said("Records must be kept for six years.", "1"))), corpus)
+    answer = run(stage(scripted(said(KEEP, "1"), said("A firm must keep records of client orders for six years.", "1"))), corpus)
     read = views.answer(answer, corpus, None, answer.checked)
     assert json.loads(json.dumps(read, allow_nan=False)) == read
     assert read["trace"][0]["prompt"] == answer.trace[0].prompt
-    assert read["withheld"][0]["text"] == "Records must be kept for six years."
+    assert read["withheld"][0]["text"] == "A firm must keep records of client orders for six years."
     assert read["withheld"][0]["cites"] == ["R1"]
     assert (read["not_found"], read["conflicts"], read["fallback"]) == ([], [], "")
     assert read["checked"]["nli"] == "judge@1"

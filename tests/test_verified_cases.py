@@ -13,26 +13,44 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def measured():
-    with verified.opened() as (said, corpus):
-        return said, verified.judged(said, corpus)
+@pytest.fixture(scope="module", params=verified.SETS)
+def measured(request):
+    with verified.opened(verified.SETS[request.param]) as (said, corpus):
+        return request.param, said, verified.judged(said, corpus)
 
 
 def test_there_are_enough_cases_of_every_kind(measured):
-    said, _ = measured
+    name, said, _ = measured
     assert len({each.case for each in said}) >= 100
     for odd in (0, 1):
         kinds = {each.kind for each in said if each.case % 2 == odd and not each.supported}
-        assert {
-            "wrong number", "wrong deadline", "changed modality", "dropped exception", "wrong addressee",
-            "other provision", "outside knowledge", "negation", "over-generalisation", "merged rules",
-            "fabricated quote", "unknown id",
-        } <= kinds  # fmt: skip
+        assert kinds >= KINDS[name]
 
 
-@pytest.mark.parametrize(("odd", "withheld", "kept"), [(0, 0.95, 0.94), (1, 0.89, 0.85)])
-def test_unsupported_sentences_are_withheld_and_supported_ones_kept(measured, odd, withheld, kept):
-    found = verified.shares(*measured, odd)
+KINDS = {
+    "near the text": {
+        "wrong number", "wrong deadline", "changed modality", "dropped exception", "wrong addressee",
+        "other provision", "outside knowledge", "negation", "over-generalisation", "merged rules",
+        "fabricated quote", "unknown id",
+    },
+    "put freely": {
+        "wrong number", "wrong deadline", "changed modality", "wrong actor", "swapped roles", "dropped exception",
+        "dropped condition", "over-generalisation", "merged rules", "negation", "wrong bound", "outside knowledge",
+        "wrong consequence", "wrong citation",
+    },
+}  # fmt: skip
+
+# What was measured, less a little: docs/benchmarks.md has the figures.
+LEAST = {
+    "near the text": {0: (0.93, 0.95), 1: (0.85, 0.85)},
+    "put freely": {0: (0.72, 0.73), 1: (0.70, 0.73)},
+}
+
+
+@pytest.mark.parametrize("odd", [0, 1])
+def test_unsupported_sentences_are_withheld_and_supported_ones_kept(measured, odd):
+    name, said, kept = measured
+    withheld, right = LEAST[name][odd]
+    found = verified.shares(said, kept, odd)
     assert found[0] >= withheld
-    assert found[1] >= kept
+    assert found[1] >= right

@@ -207,9 +207,6 @@ def nli(
     edits: Annotated[
         int, typer.Option("--edits", min=0, help="Pairs made of sentences of the library by edits; source: edited.")
     ] = 0,
-    changes: Annotated[
-        int, typer.Option("--changes", min=0, help="Hypotheses that follow, changed to contradict; source: changed.")
-    ] = 0,
     weight: Weights = None,
     epochs: Epochs = None,
     batch: BatchOption = None,
@@ -242,7 +239,7 @@ def nli(
     begin, texts = find_base(base, start or ()), (lambda: texts_of(data, {})) if data else None
     with Library.open(context.obj) if edits else nullcontext() as library:
         corpus = library.corpus() if library else None
-        samples = learning.gather(pairs, corpus, edits, validation, seed, test or (), texts, changes)
+        samples = learning.gather(pairs, corpus, edits, validation, seed, test or (), texts)
     _count(samples)
     target = _target(out, name, pairs, terms, reads, allow_size)
     with progress("Training") as bar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -23,9 +23,6 @@ from responsa.text import sentences
 # The order of the scores, that of cross-encoder/nli-deberta-v3-xsmall.
 LABELS: tuple[Relation, ...] = (BROKEN, SAME, MORE)
 EDITED = "edited"  # the source of pairs made by edits
-CHANGED = "changed"  # that of hypotheses that followed before an edit
-_FORCE = ("modality", "negation")
-_CHANGES = (*_FORCE, "number", "deadline", "bound")
 _IN_PASSAGE = 0.3  # of the edited pairs have the whole passage as premise, where it can be
 _LONGEST_PASSAGE = 1200  # characters
 _CHAINED = 0.3  # of the breaking edits are made on a sentence that was changed before without loss
@@ -66,10 +63,8 @@ def read(path: Path, texts: Callable[[], Texts] | None = None) -> Written:
         label, source = row.get("label"), row.get("source", name)
         if label not in LABELS:
             raise InputError(f"{place}: 'label' is {label!r}; write one of {', '.join(sorted(LABELS))}")
-        if not isinstance(source, str) or source.split() != [source] or "=" in source or source in (EDITED, CHANGED):
-            raise InputError(
-                f"{place}: 'source' must be a word other than {EDITED!r} and {CHANGED!r}, without '=', this is {source!r}"
-            )
+        if not isinstance(source, str) or source.split() != [source] or "=" in source or source == EDITED:
+            raise InputError(f"{place}: 'source' must be a word other than {EDITED!r}, without '=', this is {source!r}")
         sample = Sample((premise, hypothesis), LABELS.index(label), source, key(unnumbered(premise)))
         found[part_of(row, place) if "part" in row else "train"].append(sample)
     if not any(found.values()):
@@ -113,10 +108,8 @@ def gather(
     seed: int,
     tests: Sequence[Path] = (),
     texts: Callable[[], Texts] | None = None,
-    changed: int = 0,
 ) -> Samples:
-    """The pairs of files, ``edited`` ones of the corpus and ``changed`` ones of the files, split by premise
-    (`hold_out`).
+    """The pairs of files and ``edited`` ones of the corpus, split by premise (`hold_out`).
 
     An edited pair goes with the sentence it was made of. Pairs that stand in the test files too are left out, and
     all whose premise is one of a test part.
@@ -128,7 +121,6 @@ def gather(
     tested = {tuple(map(key, sample.texts)) for sample in test}
     premises = {sample.group for sample in apart}
     found = [sample for each in given for sample in each.learned]
-    found += change(found, changed, seed)
     if corpus is not None and edited:
         found += [_sample(pair) for pair in derive(_passages(corpus), edited, seed)]
     kept = [
@@ -138,22 +130,6 @@ def gather(
     ]
     learned, held = hold_out(kept, validation, seed)
     return Samples(learned, held, test)
-
-
-def change(samples: Sequence[Sample], count: int, seed: int) -> list[Sample]:
-    """At most ``count`` pairs with a hypothesis that followed and no longer does: another force, number, deadline or
-    bound. A figure is changed only where the premise has it: of a case that the hypothesis makes up ("with 40 clients")
-    another may hold as well."""
-    chance = Random(f"{seed} changes")  # noqa: S311
-    found: list[Sample] = []
-    for sample in samples:
-        rule = parse(sample.texts[1]) if LABELS[sample.label] == SAME else None
-        made = [(edit, rule) for name in _CHANGES for edit in BREAKING[name](rule, chance)] if rule else []
-        for edit, before in made:
-            if set(before.text.split()) - set(edit.text.split()) <= set(sample.texts[0].split()) or edit.kind in _FORCE:
-                texts = sample.texts[0], edit.text
-                found.append(replace(sample, texts=texts, label=LABELS.index(BROKEN), source=CHANGED))
-    return chance.sample(found, min(count, len(found)))
 
 
 def _sample(pair: Pair) -> Sample:

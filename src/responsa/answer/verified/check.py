@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,18 +13,13 @@ from typing import NamedTuple
 from responsa.answer.generators.sources import Source
 from responsa.answer.ground import Judge
 from responsa.answer.verified import words as lex
-from responsa.answer.verified.guards import against
+from responsa.answer.verified.guards import DECISIVE, against
 from responsa.answer.verified.injected import addressed
+from responsa.answer.verified.support import Weighed, least, support
 from responsa.answer.verified.units import Cited, Unit
 from responsa.corpus.tree import lead_ins
 from responsa.corpus.view import Corpus
 from responsa.text import normalise, sentences, tidy
-
-# The logistic function that weighs what the guards leave: fitted on the even cases of tests/data/verified_cases.jsonl
-# and on their supported sentences given to passages of other cases (python -m benchmarks.verified --fit).
-BIAS = -3.54
-ENTAILED, CONTRADICTED, HELD, HELD_AT_ONCE, NEW = 2.17, 0.0, 1.59, 2.77, -0.28
-LEAST = 0.55  # a sentence with less is unsupported; on the even cases both targets are reached from .3 to .65
 
 _TOKEN = re.compile(r"[^\W_]+(?:[.,](?=\d)\d+)*")
 _ITEM = re.compile(r"^[ \t\u200e]*(?:\((?:[a-z]{1,4}|\d{1,3})\)|[-–•*]|\d{1,2}[.)])\s", re.MULTILINE)
@@ -34,7 +28,6 @@ _FEW = 6  # words that are found word for word or not at all
 _NEAR = 0.9  # the share of words that a quote has in common with the place it is of
 _LEAST_WORDS = 3  # that carry meaning, of a part of a sentence that is a rule by itself
 _IDLE = 0.25  # a passage that holds less of a sentence's words is not what it rests on
-MOST_NEW = 4  # new words that count
 _DENIED = 0.7  # a probability of contradiction that is told as the reason
 
 
@@ -77,17 +70,6 @@ class Verdict:
         return not self.reasons
 
 
-class Weighed(NamedTuple):
-    """What the logistic function weighs: the highest probability of entailment, that of contradiction by the nearest
-    unit, the shares of the sentence's words that all units and the nearest hold, and how many words none holds."""
-
-    entailed: float
-    contradicted: float
-    held: float
-    held_at_once: float
-    new: int
-
-
 def check(claims: Sequence[Claim], corpus: Corpus, judge: Judge) -> list[Verdict]:
     """A verdict on each claim, in order. The judge is asked once, for all of them together."""
     reader = Reader(corpus)
@@ -112,17 +94,17 @@ def weigh(claims: Sequence[Claim], corpus: Corpus, judge: Judge) -> list[Weighed
     reader = Reader(corpus)
     asked = [[(premise, claim.text) for premise in _premises(claim, reader)] for claim in claims]
     pairs = list(dict.fromkeys(pair for each in asked for pair in each))
-    known = dict(zip(pairs, judge(pairs).tolist(), strict=True)) if pairs else {}
+    known = dict(zip(pairs, map(tuple, judge(pairs).tolist()), strict=True)) if pairs else {}
     found = []
     for claim, own in zip(claims, asked, strict=True):
         cited, words = reader.cited(claim), lex.content(claim.text)
         found.append(
             Weighed(
-                max((known[pair][0] for pair in own), default=0.0),
-                known[own[0]][2] if own else 0.0,
+                tuple(known[pair] for pair in own),
                 lex.share(words, cited.meanings),
                 max((lex.share(words, unit.meanings) for unit in cited.units), default=0.0),
                 len(set(words) - cited.meanings),
+                against(claim.text, cited),
             )
         )
     return found
@@ -269,7 +251,7 @@ def _by_rules(claim: Claim, reader: Reader) -> Verdict | None:
             if [word.casefold() for word in _TOKEN.findall(normalise(unit.text))] == words:
                 return Verdict(1.0, (), (Span(evidence.source, unit.start, unit.end),))
     reasons = against(claim.text, reader.cited(claim))
-    return Verdict(0.0, tuple(reasons)) if reasons else None
+    return Verdict(0.0, tuple(reasons.values())) if DECISIVE & reasons.keys() else None
 
 
 def _said(source: Source, reader: Reader) -> str:
@@ -292,25 +274,20 @@ def _premises(claim: Claim, reader: Reader) -> list[str]:
 
 
 def _by_model(claim: Claim, reader: Reader, weighed: Weighed) -> Verdict:
-    """The verdict where rules find nothing against a claim."""
+    """The verdict by what speaks for and against a claim."""
     cited, words = reader.cited(claim), lex.content(claim.text)
     if not cited.units:
         return Verdict(0.0, ("what it cites holds no text",))
-    value = score(weighed)
-    if value >= LEAST:
+    value = support(weighed)
+    if value >= least():
         return Verdict(value, (), tuple(_spans(claim, words, reader)))
-    if weighed.contradicted > _DENIED:
+    if weighed.reasons:
+        return Verdict(value, tuple(weighed.reasons.values()))
+    if weighed.judged and weighed.judged[0][2] > _DENIED:
         return Verdict(value, ("the text cited seems to contradict it",))
     new = [word for word in dict.fromkeys(words) if word not in cited.meanings]
     told = f" (not in it: {', '.join(new[:5])})" if new else ""
     return Verdict(value, (f"the text cited does not say this{told}",))
-
-
-def score(weighed: Weighed) -> float:
-    """The support, 0 to 1, of what the rules leave."""
-    factors = (ENTAILED, CONTRADICTED, HELD, HELD_AT_ONCE, NEW)
-    values = weighed._replace(new=min(weighed.new, MOST_NEW))
-    return 1 / (1 + math.exp(-(BIAS + sum(factor * value for factor, value in zip(factors, values, strict=True)))))
 
 
 def _spans(claim: Claim, words: tuple[str, ...], reader: Reader) -> list[Span]:
