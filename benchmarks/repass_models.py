@@ -12,6 +12,7 @@ import math
 import random
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,11 @@ def _make(name: str, folder: Path, size: str, probes: Sequence[Any], sizes: Sequ
     weight = np.linalg.svd(states - middle, full_matrices=False)[2][: len(_LABELS[name])]
     weight *= _SPREAD[name] / ((states - middle) @ weight.T).std(axis=0)[:, None]
     bias = -weight @ middle
+    logits = states @ weight.T + bias
     if sizes:
-        bias[2] += _lift(states @ weight.T + bias, sizes)
+        bias[2] += _lift(logits, sizes)
+    elif name == OBLIGATIONS:
+        bias[1] -= _between(logits[:, 1] - logits[:, 0])
     with torch.no_grad():
         network.classifier.weight.copy_(torch.tensor(weight))
         network.classifier.bias.copy_(torch.tensor(bias))
@@ -173,11 +177,17 @@ def _states(network: Any, tokenizer: Any, probes: Sequence[Any]) -> np.ndarray:
 
 
 def _lift(logits: np.ndarray, sizes: Sequence[int]) -> float:
-    """What the logit of entailment, the last, needs so that in half of the groups of rows one is above `_COVERED`.
-
-    The threshold comes to lie between two groups: a text at the threshold itself would be decided by rounding alone.
-    """
+    """What the logit of entailment, the last, needs so that in about half of the groups of rows one is above
+    `_COVERED`."""
     margin = logits[:, 2] - np.log(np.exp(logits[:, :2]).sum(axis=1))
-    highest = sorted(part.max() for part in np.split(margin, np.cumsum(sizes)[:-1]))
-    middle = (len(highest) - 1) // 2
-    return float(math.log(_COVERED / (1 - _COVERED)) - np.mean(highest[middle : middle + 2]))
+    highest = [part.max() for part in np.split(margin, np.cumsum(sizes)[:-1])]
+    return float(math.log(_COVERED / (1 - _COVERED)) - _between(highest))
+
+
+def _between(values: Sequence[float]) -> float:
+    """The middle of the widest gap among the middle third of the values: trained networks are sure of most texts, and
+    what stands at a threshold is decided by rounding alone."""
+    ordered = sorted(values)
+    first, last = len(ordered) // 3, max(len(ordered) // 3 + 1, 2 * len(ordered) // 3)
+    low, high = max(pairwise(ordered[first : last + 1]), key=lambda pair: pair[1] - pair[0])
+    return (low + high) / 2

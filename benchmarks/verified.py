@@ -1,8 +1,8 @@
 """The verified answer: unsupported sentences withheld, supported ones kept, and the time that it adds to the model's.
 
-``tests/data/verified_cases.jsonl`` and ``answer_cases.jsonl`` hold passages and sentences written for this project: those
-of the first keep close to the text, with one thing changed in the unsupported ones; those of the second are put freely,
-as language models write answers. Even ids were used to tune rules and weights, odd ids were not looked at.
+``tests/data/verified_cases.jsonl`` and ``answer_cases.jsonl`` hold passages and sentences written for this project:
+those of the first keep close to the text, with one thing changed in the unsupported ones; those of the second are put
+freely, as language models write answers. Even ids were used to tune rules and weights, odd ids were not.
 ``python -m benchmarks.verified --fit`` writes the weights anew.
 """
 
@@ -48,7 +48,7 @@ ANSWERS = CASES.with_name("answer_cases.jsonl")
 SETS = {"near the text": CASES, "put freely": ANSWERS}
 WEIGHTS = ROOT / "src" / "responsa" / "answer" / "verified" / "support.json"
 WITHHELD, KEPT, OVERHEAD = 0.95, 0.90, 0.300
-LEAST = 0.7  # the support that a sentence needs: on the even cases near the text both targets are reached from .7 to .75
+LEAST = 0.7  # support that is needed: on the even cases near the text both targets are reached from .7 to .75
 _QUESTIONS, _PASSAGES, _CORES = 25, 5, 2
 
 

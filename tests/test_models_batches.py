@@ -7,6 +7,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from responsa.models.tokens import alike
 
 

@@ -150,7 +150,10 @@ def test_a_rewriting_that_fails_too_is_withheld(corpus):
     chat = scripted(
         said(KEEP, "1"),
         said("A firm must keep records of client orders for six years.", "1"),
-        repair=[{"number": 1, **said("A firm must keep records of client orders for seven years.", "1")}, {"number": 5, **said("X.", "1")}],
+        repair=[
+            {"number": 1, **said("A firm must keep records of client orders for seven years.", "1")},
+            {"number": 5, **said("X.", "1")},
+        ],
     )
     answer = run(stage(chat), corpus)
     (withheld,) = answer.withheld
@@ -311,7 +314,9 @@ def test_a_citation_means_the_passage_of_that_id_before_any_other(corpus_of):
 
 
 def test_the_json_form(corpus):
-    answer = run(stage(scripted(said(KEEP, "1"), said("A firm must keep records of client orders for six years.", "1"))), corpus)
+    answer = run(
+        stage(scripted(said(KEEP, "1"), said("A firm must keep records of client orders for six years.", "1"))), corpus
+    )
     read = views.answer(answer, corpus, None, answer.checked)
     assert json.loads(json.dumps(read, allow_nan=False)) == read
     assert read["trace"][0]["prompt"] == answer.trace[0].prompt

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from responsa.answer.verified.guards import DECISIVE, GUARDS
 from responsa.answer.verified.support import Weighed, columns, least, support, weights
 

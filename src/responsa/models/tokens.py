@@ -50,8 +50,8 @@ def batches(sizes: Sequence[int], most: int, tokens: int) -> list[range]:
 
 
 def alike(lengths: Sequence[int], most: int, each: int) -> list[list[int]]:
-    """Places in batches of at most ``most`` texts of like length, the shortest first, so that least is computed: a batch
-    costs its longest text as often as it has texts, and ``each`` tokens for itself."""
+    """Places in batches of at most ``most`` texts of like length, the shortest first, so that least is computed: a
+    batch costs its longest text as often as it has texts, and ``each`` tokens for itself."""
     order = sorted(range(len(lengths)), key=lambda place: lengths[place])
     cost, first = [0], [0]  # of the texts so far, and where the last of their batches begins
     for end, place in enumerate(order, 1):

@@ -27,9 +27,9 @@ WHOLE = "whole"  # all units together hold every word
 
 
 class Weighed(NamedTuple):
-    """What is weighed: the probabilities of entailment, neutral and contradiction by each premise asked, the nearest unit
-    first and all text last; the shares of the sentence's words that all units and the nearest hold, how many words none
-    holds, and the guards' ``reasons`` by their names."""
+    """What is weighed: the probabilities of entailment, neutral and contradiction by each premise asked, the nearest
+    unit first and all text last; the shares of the sentence's words that all units and the nearest hold, how many words
+    none holds, and the guards' ``reasons`` by their names."""
 
     judged: tuple[tuple[float, ...], ...]
     held: float

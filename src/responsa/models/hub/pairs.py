@@ -42,7 +42,7 @@ class HubPairScorer:
     single: bool = True
     int8: bool = False
 
-    version: ClassVar[int] = 3  # 2: others in 8 bits; 1: threads mixed up DeBERTa's positions, 16 bits on the CPU
+    version: ClassVar[int] = 4  # 2 and 3: others in 8 bits; 1: threads mixed up DeBERTa's positions, 16 bits on the CPU
 
     def __post_init__(self) -> None:
         above_zero(max_tokens=self.max_tokens, batch=self.batch)

@@ -21,7 +21,7 @@ from responsa.errors import InputError, MissingDependency, ModelError, NotFound,
 from responsa.text import digest
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 T = TypeVar("T")
 

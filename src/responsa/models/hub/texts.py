@@ -40,7 +40,7 @@ class HubTextScorer:
     device: str = ""
     int8: bool = False
 
-    version: ClassVar[int] = 3  # 2: others in 8 bits; 1: threads mixed up positions of DeBERTa, and padding
+    version: ClassVar[int] = 4  # 2 and 3: others in 8 bits; 1: threads mixed up positions of DeBERTa, and padding
 
     def __post_init__(self) -> None:
         above_zero(max_tokens=self.max_tokens, batch=self.batch)
