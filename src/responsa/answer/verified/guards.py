@@ -34,8 +34,8 @@ GUARDS: tuple[Callable[[str, Cited], str], ...] = (
     who.mixed,
     who.roles,
 )
-# What these find is never right: words, links and provisions that do not stand there, and the contrary of what does. Of
-# 15,000 supported sentences put freely each spoke against at most one in 500.
+# What these object to is never supported: words, links and provisions that do not stand in the text, and the contrary
+# of what does. Of 15,000 supported sentences put freely each objected to at most one in 500.
 DECISIVE = frozenset(
     guard.__name__ for guard in (who.quotes, who.links, who.provisions, force.opposite, force.contrary)
 )
