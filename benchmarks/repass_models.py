@@ -189,5 +189,5 @@ def _between(values: Sequence[float]) -> float:
     what stands at a threshold is decided by rounding alone."""
     ordered = sorted(values)
     first, last = len(ordered) // 3, max(len(ordered) // 3 + 1, 2 * len(ordered) // 3)
-    low, high = max(pairwise(ordered[first : last + 1]), key=lambda pair: pair[1] - pair[0])
+    low, high = max(pairwise(ordered[first : last + 1]), key=lambda pair: pair[1] - pair[0], default=(ordered[0],) * 2)
     return (low + high) / 2

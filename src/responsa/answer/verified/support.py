@@ -64,7 +64,6 @@ def columns(weighed: Weighed) -> dict[str, float]:
         "held at once": weighed.held_at_once,
         "new": float(min(weighed.new, _MOST_NEW)),
         "guards": float(len(weighed.reasons)),
-        "entailed, objected to": entailed * objected,
     }
     for name, inside in bands.items():
         found[name] = inside

@@ -1,4 +1,4 @@
-"""One thread at a time in a model of the hub.
+"""One call at a time in a model of the hub.
 
 A fast tokenizer is switched between padding and none at every call: of two threads in one model each reads what the
 other has set.

@@ -13,7 +13,7 @@ from responsa.errors import ModelError, suggestion
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
 from responsa.models.hub.alone import alone, one_by_one
-from responsa.models.hub.batches import in_batches
+from responsa.models.hub.batches import in_batches, keeps_state
 from responsa.models.hub.int8 import check_device
 from responsa.models.hub.quicken import quicken
 from responsa.models.hub.source import Source, above_zero, library, named
@@ -85,7 +85,8 @@ class HubPairScorer:
             scores[places] = np.asarray(found).reshape(len(places), -1)
 
         with alone(model):
-            in_batches(_lengths(model, read), model.device, self.batch, run)
+            parallel = not (self.trust_remote_code or keeps_state(model))
+            in_batches(_lengths(model, read), model.device, self.batch, run, parallel)
         columns = [_labels(model).index(label) for label in labels]
         return finite(scores[:, columns], self.model, "pair")
 

@@ -15,13 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from responsa.errors import InputError, MissingDependency, ModelError, NotFound, ResponsaError
 from responsa.text import digest
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 

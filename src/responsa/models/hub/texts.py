@@ -14,7 +14,7 @@ from responsa.errors import MissingDependency
 from responsa.models import Vectors
 from responsa.models.checks import finite, readable
 from responsa.models.hub.alone import alone
-from responsa.models.hub.batches import in_batches
+from responsa.models.hub.batches import in_batches, keeps_state
 from responsa.models.hub.int8 import check_device
 from responsa.models.hub.quicken import quicken
 from responsa.models.hub.source import Source, above_zero, named
@@ -82,7 +82,8 @@ class HubTextScorer:
             with torch.inference_mode():
                 scores[places] = model(**padded).logits.float().cpu().numpy()
 
-        in_batches([len(ids) for ids in read["input_ids"]], model.device, self.batch, run)
+        parallel = not (self.trust_remote_code or keeps_state(model))
+        in_batches([len(ids) for ids in read["input_ids"]], model.device, self.batch, run, parallel)
         return scores
 
     @property
