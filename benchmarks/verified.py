@@ -2,8 +2,8 @@
 
 ``tests/data/verified_cases.jsonl`` and ``answer_cases.jsonl`` hold passages and sentences written for this project:
 those of the first keep close to the text, with one thing changed in the unsupported ones; those of the second are put
-freely, as language models write answers. Even ids were used to tune rules and weights, odd ids were not.
-``python -m benchmarks.verified --fit`` writes the weights anew.
+freely, as language models write answers. Even ids were used to tune rules and weights, odd ids were not, but two ways
+to weigh were compared on those of the second. ``python -m benchmarks.verified --fit`` writes the weights anew.
 """
 
 from __future__ import annotations
