@@ -11,6 +11,9 @@ import pytest
 from helpers import add, cli, write_rulebook
 
 PAGE = Path(__file__).parent.parent / "docs" / "json.md"
+BY_MEASURE = ("means", "differences", "published", "questions", "decimals", "scored_by", "versions")
+CRITERIA = ("a criterion",)
+RESULTS = ("results of a table", "a row of them")
 THINGS = ("a version", "a passage", "a reference", "words of a change", "an obligation", "a part", "a quantity")
 
 
@@ -33,12 +36,14 @@ def documented():
 
 
 def names(value):
-    """The names of objects in a value; not those that are data: documents, reasons, who."""
+    """The names of objects in a value; not those that are data: documents, reasons, who, measures, appendices."""
     if isinstance(value, list):
         return {name for each in value for name in names(each)}
     if not isinstance(value, dict):
         return set()
-    inner = {key: each for key, each in value.items() if key not in ("by_who", "reasons")}
+    inner = {key: each for key, each in value.items() if key not in ("by_who", "reasons", *BY_MEASURE)}
+    for key in {"dnsh", "appendices"} & {*inner}:
+        inner[key] = [*inner[key].values()]
     if "resolved" in inner:
         del inner["cites"]
     return {*value} | {name for each in inner.values() for name in names(each)}
@@ -69,3 +74,45 @@ def test_every_name_is_documented(folder, command, arguments):
     assert found
     assert found <= rows[command] | things
     assert rows[command] - things <= found | {"checks"} or command in ("answers", "references ID of a provision")
+
+
+@pytest.fixture(scope="module")
+def asked(folder):
+    """Questions with gold, and two runs of them."""
+    path = folder.parent / "questions.jsonl"
+    lines = [{"id": "a", "question": "Who must report?", "passages": ["R/1.2"]}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    for name in ("one.run", "two.run"):
+        (folder.parent / name).write_text(f"a Q0 R/1.2 1 1.5 {name}\n", "utf-8")
+    return path
+
+
+def test_every_command_that_prints_json_has_a_row():
+    sections = re.split(r"^## responsa ", (PAGE.parent / "cli.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    commands = {each.partition("\n")[0] for each in sections if "`--json`" in each}
+    first = "\n".join(line.split(" | ")[0] for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `"))
+    named = {name for name in commands if f"`{name}" in first or f"`{name.removeprefix('train ')}`" in first}
+    elsewhere = {"answer", "assess", "score answers", "score judged"}  # pages that the last line of json.md names
+    assert commands - named == elsewhere
+
+
+OTHERS = [
+    ("tune", ("tune", "hybrid", "--gold", "ASKED", "--measure", "recall@1", "--steps", "2"), ()),
+    ("score run", ("score", "run", "one.run", "two.run", "--gold", "ASKED"), ("a mean of score run", "a score of a question")),
+    ("experiment run, experiment table", ("experiment", "run", "bm25", "--questions", "ASKED", "--out", "out"), RESULTS),
+    ("experiment check", ("experiment", "check", "rirag-4"), ()),
+    ("taxonomy list", ("taxonomy", "list", "--year", "2023"), ()),
+    ("taxonomy show", ("taxonomy", "show", "CCM 7.7"), ("taxonomy list", *CRITERIA)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "arguments", "things"), OTHERS, ids=[name for name, *_ in OTHERS])
+def test_every_name_of_other_commands_is_documented(folder, asked, command, arguments, things):
+    named = {"ASKED": str(asked), "out": str(folder.parent / "out")}
+    named |= {name: str(folder.parent / name) for name in ("one.run", "two.run")}
+    done = cli(folder, *(named.get(each, each) for each in arguments), "--json")
+    assert done.returncode == 0, done.stderr
+    rows = documented()
+    found = names(json.loads(done.stdout))
+    assert rows[command] <= found
+    assert found <= rows[command].union(*(rows[thing] for thing in things))
