@@ -66,3 +66,25 @@ def test_without_a_model_it_says_what_to_set(call, shared_folder, recipe):
     done = call("--library", shared_folder, "search", QUESTION, "--recipe", recipe)
     assert done.code == 1
     assert "RESPONSA_CHAT_MODEL" in done.err
+
+
+def test_a_dry_run_sends_nothing_and_says_what_it_would(call, shared_folder, recipe, monkeypatch, tmp_path):
+    asked, out = tmp_path / "q.jsonl", tmp_path / "a.run"
+    asked.write_text("".join(f'{{"id": "{n}", "question": "{QUESTION}"}}\n' for n in (1, 2)), "utf-8")
+    with ChatServer(reply=backwards) as server:
+        monkeypatch.setenv("RESPONSA_CHAT_MODEL", f"{server.url}#local")
+        done = call("--library", shared_folder, "search", QUESTION, "--recipe", recipe, "--dry-run")
+        batch = call("--library", shared_folder, "run", asked, "--out", out, "--recipe", recipe, "--dry-run")
+        assert (done.code, batch.code, len(server.requests)) == (0, 0, 0)
+        assert (done.err, batch.err) == ("", "")
+        call("--library", shared_folder, "run", asked, "--out", tmp_path / "b.run", "--recipe", recipe)
+        sent = len(server.requests)
+    assert not out.exists()
+    counts = [each.out.strip().splitlines()[-1].split()[:3] for each in (done, batch)]
+    assert counts == [["all", "1", "0"], ["all", str(sent), "1"]]  # the second question is the first again
+
+
+def test_a_dry_run_of_a_search_without_a_model_is_refused(call, shared_folder):
+    done = call("--library", shared_folder, "search", QUESTION, "--recipe", "bm25", "--dry-run")
+    assert done.code == 1
+    assert "the recipe 'bm25' asks no language model to find passages" in done.err

@@ -53,6 +53,8 @@ Check = Annotated[
     typer.Option("--check/--no-check", help="Check the answer for support; done where a model ships or is named."),
 ]
 
+IDLE = "there are not two passages to put in order"  # why a search has nothing to ask a language model
+
 
 def search(
     context: typer.Context,
@@ -60,6 +62,7 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     recipe: RecipeOption = DEFAULT_RECIPE,
     as_of: AsOfOption = None,
+    dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> None:
     """Find the passages that bear on a question, best first."""
@@ -70,10 +73,15 @@ def search(
     from responsa.types import Query
 
     query, day, chosen = Query("q", questions.check(text)), parse_date(as_of), recipes.load(recipe)
+    if dry_run:
+        chosen, planned = writing.planning_search(chosen)
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
         _index(chosen, corpus)
         ranking = Engine(library, chosen).search([query], k, corpus=corpus)[0]
+        if dry_run:
+            print_planned(planned, IDLE)
+            return
         if json:
             print_json(views.search(ranking, corpus))
             return
@@ -153,6 +161,7 @@ def run(
     out: Out,
     recipe: RecipeOption = DEFAULT_RECIPE,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages for each question.")] = 100,
+    dry_run: DryRunOption = False,
     as_of: AsOfOption = None,
 ) -> None:
     """Search for every question of a file and write the rankings as a TREC run."""
@@ -165,6 +174,8 @@ def run(
 
     check_target(out, _inputs(context.obj, questions, recipe))
     queries, day, chosen = files.read(questions), parse_date(as_of), recipes.load(recipe)
+    if dry_run:
+        chosen, planned = writing.planning_search(chosen)
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
         _index(chosen, corpus)
@@ -173,6 +184,9 @@ def run(
             made = engine.run(queries, k, progress=lambda done, total: bar(done, total, ""), corpus=corpus)
         hits = {hit.passage_id for ranking in made.rankings.values() for hit in ranking.hits}
         read = {passage.document_id for passage in corpus.read(hits).values()} if corpus.approximate else ()
+    if dry_run:
+        print_planned(planned, IDLE)
+        return
     write_run(made, out)
     empty = sum(not ranking.hits for ranking in made.rankings.values())
     note(f"{plural(len(made.rankings), 'question')}, {empty:,} without a hit, written to {out}")

@@ -73,21 +73,40 @@ def judged(chosen: Recipe, nli: str, obligations: str, keep: bool) -> Recipe:
 
 
 def planning(chosen: Recipe) -> tuple[Recipe, DryRuns]:
-    """The recipe with a model that sends nothing, and that model. InputError where the recipe needs none."""
+    """The recipe with models that send nothing, and those models. InputError where it asks none."""
     from responsa.answer.generators.base import Generator
     from responsa.errors import InputError
-    from responsa.models.chat.dryrun import DryRuns
     from responsa.models.chat.load import UNSET, VARIABLE
-    from responsa.retrieval.listwise import asked_by
 
+    planned, runs = _finding(chosen)
     own = chosen.answer
-    if not isinstance(own, Generator):
+    if isinstance(own, Generator):
+        planned = replace(planned, answer=replace(own, tools=replace(own.tools, chat=runs(own.model))))
+    elif not runs.made:
         named = bool(os.environ.get(VARIABLE, "").strip())
         hint = "name one with --model, or take a recipe without [answer]" if named else UNSET
         raise InputError(f"--dry-run: no language model writes the answers of the recipe {chosen.name!r}; {hint}")
+    return planned, runs
+
+
+def planning_search(chosen: Recipe) -> tuple[Recipe, DryRuns]:
+    """The same for finding passages alone."""
+    from responsa.errors import InputError
+
+    planned, runs = _finding(chosen)
+    if not runs.made:
+        raise InputError(
+            f"--dry-run: the recipe {chosen.name!r} asks no language model to find passages; leave the option out"
+        )
+    return planned, runs
+
+
+def _finding(chosen: Recipe) -> tuple[Recipe, DryRuns]:
+    from responsa.models.chat.dryrun import DryRuns
+    from responsa.retrieval.listwise import asked_by
+
     runs = DryRuns()
-    answer = replace(own, tools=replace(own.tools, chat=runs(own.model)))
-    return replace(chosen, answer=answer, retrieve=asked_by(chosen.retrieve, runs)), runs
+    return replace(chosen, retrieve=asked_by(chosen.retrieve, runs)), runs
 
 
 def print_written(answer: Answer) -> None:
