@@ -93,8 +93,8 @@ class Bench:
 
     @cached_property
     def _fingerprint(self) -> str:
-        texts = [path.readtext_of(encoding="utf-8") for path in self.source.files]
-        return digest([*texts, *[version.path.readtext_of(encoding="utf-8") for version in self.source.versions]])
+        texts = [path.read_text(encoding="utf-8") for path in self.source.files]
+        return digest([*texts, *[version.path.read_text(encoding="utf-8") for version in self.source.versions]])
 
     # retrieval
 
@@ -138,7 +138,7 @@ class Bench:
     @cached_property
     def act(self) -> list[eba.Labelled]:
         """The paragraphs of one text of the act, under their headings."""
-        rows = map(json.loads, (self.work / "data/training/act.jsonl").readtext_of("utf-8").splitlines())
+        rows = map(json.loads, (self.work / "data/training/act.jsonl").read_text("utf-8").splitlines())
         return [
             eba.Labelled(f"{row['path'][-1]}. {row['text']}", (row["parent"],), PARAGRAPH)
             for row in rows

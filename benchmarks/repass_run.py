@@ -43,7 +43,7 @@ def ours(answers: str, out: str, nli: str, coverage: str, obligations: str, cach
     """Our protocol, by what `responsa score answers` runs."""
     from responsa.cache import Cache
     from responsa.entailment import protocol
-    from responsa.evaluate.repass import Judges, score_answers
+    from responsa.evaluate.repass import ScoringModels, score_answers
     from responsa.evaluate.repass_files import read_answers, write_csv
     from responsa.models.classify import Classifier, Entailment, ModelObligationDetector
     from responsa.models.load import load_pairs
@@ -60,7 +60,7 @@ def ours(answers: str, out: str, nli: str, coverage: str, obligations: str, cach
         second.scorer.score(["a"])
         third.scorer.score(["a"])
     opened = time.perf_counter()
-    judges = Judges(
+    judges = ScoringModels(
         Entailment.of_pairs(first, kept),
         Entailment.of_strings(second, kept),
         ModelObligationDetector(Classifier(third, kept)),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from responsa.cache import APPLICATION_ID, SCHEMA_VERSION, Cache, default_path, key, pack, unpack
+from responsa.cache import APPLICATION_ID, SCHEMA_VERSION, Cache, default_path, key, pack, shared, unpack
 from responsa.errors import InputError
 
 
@@ -142,7 +142,6 @@ def test_a_file_that_is_no_cache_is_left_alone(tmp_path, warned, name):
         cache.put_many({"k": b"v"})
         assert cache.get_many(["k"]) == {}
         assert cache.get_many(["k"]) == {}
-        assert cache.prune() == 0
     assert len(warned) == 2  # once for each
     assert str(path) in warned[0]
     assert "going on without it" in warned[0]
@@ -235,17 +234,6 @@ def test_the_oldest_go_when_it_grows_too_large(cache, tmp_path, warned):
     assert warned == []
 
 
-def test_prune_drops_all_or_down_to_a_size(cache):
-    assert cache.prune() == 0
-    cache.put_many({f"k{n}": b"x" * 10_000 for n in range(50)})
-    assert cache.prune(10**9) == 0
-    dropped = cache.prune(200_000)
-    assert 25 < dropped < 45
-    assert cache.prune() == 50 - dropped
-    assert cache.path.stat().st_size < 100_000
-    assert cache.get_many(["k49"]) == {}
-
-
 CHILD = """
 import sys
 from pathlib import Path
@@ -285,3 +273,12 @@ def test_no_home(monkeypatch):
     monkeypatch.setattr(Path, "home", homeless)
     with pytest.raises(InputError, match="XDG_CACHE_HOME"):
         default_path()
+
+
+def test_the_cache_of_this_machine_is_one_object(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = shared()
+    assert first is shared()
+    assert first.path == default_path()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    assert shared().path == default_path() != first.path

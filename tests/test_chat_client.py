@@ -392,7 +392,7 @@ def test_messages_and_settings_arrive(server):
         ("system", "Be kind."), ("user", "hello"), ("assistant", "hi"), ("user", "bye"),
     ]  # fmt: skip
     assert (body["model"], body["temperature"], body["top_p"], body["seed"]) == ("m", 0.5, 0.9, 3)
-    assert body.get("max_completion_tokens") or body.get("max_tokens") == 77
+    assert (body.get("max_completion_tokens") or body.get("max_tokens")) == 77
     assert "stream" not in body or body["stream"] is False
 
 

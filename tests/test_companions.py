@@ -14,7 +14,7 @@ from responsa.entailment import mean_strongest, protocol, summac_zs
 from responsa.errors import InputError, MissingDependency
 from responsa.evaluate import companions
 from responsa.evaluate.companions import TITLES, Wanted, check_libraries, means, measure, note, read_references
-from responsa.evaluate.repass import Judges, score_answers
+from responsa.evaluate.repass import ScoringModels, score_answers
 from responsa.evaluate.repass_files import SubmittedAnswer
 from responsa.types import Detection
 from test_cli import call
@@ -46,7 +46,7 @@ def answer(name, text, *passages, reason=""):
 
 def run(items, wanted=None, unanswered=None, name="strict", judge=None):
     judge = judge or Words()
-    judges = Judges(judge, judge, lambda texts: [Detection("other", 0.0) for _ in texts], "none")
+    judges = ScoringModels(judge, judge, lambda texts: [Detection("other", 0.0) for _ in texts], "none")
     noted = []
     scored = score_answers(items, protocol(name), judges, unanswered, show=lambda working: noted.append(note(working)))
     return measure(wanted or Wanted(judge), items, scored, noted)
@@ -165,6 +165,8 @@ def test_corpus_bleu_is_that_of_the_library_and_not_the_mean():
     assert found.values[2] == {}
     assert "nrefs:" in found.stamps["bleu"]
     assert f"version:{sacrebleu.__version__}" in found.stamps["bleu"]
+    assert "eff:yes" in found.stamps["bleu"]
+    assert "eff:no" in found.stamps["corpus_bleu"]
     assert found.stamps["rouge"].startswith("rouge-score ")
 
 
@@ -218,11 +220,11 @@ def test_references_are_read_with_all_answers_of_a_question(files):
 
 @pytest.fixture
 def judged(monkeypatch):
-    from responsa.cli import judging
+    from responsa.cli import checking
 
     judge = Words()
-    judges = Judges(judge, judge, lambda texts, _progress=None: [Detection("other", 0.0) for _ in texts], "none")
-    monkeypatch.setattr(judging, "judges", lambda *_given: judges)
+    judges = ScoringModels(judge, judge, lambda texts, _progress=None: [Detection("other", 0.0) for _ in texts], "none")
+    monkeypatch.setattr(checking, "scoring_models", lambda *_given: judges)
     return judge
 
 

@@ -96,7 +96,9 @@ def test_an_answer(system, sample_library):
 
 
 def test_questions_beyond_the_rulebook_are_not_answered(system):
-    for answer in system.ask(questions.read(sample.unanswerable())):
+    answers = list(system.ask(questions.read(sample.unanswerable())))
+    assert len(answers) >= 10
+    for answer in answers:
         assert answer.abstained, answer.query.text
         assert answer.sentences == ()
         assert answer.confidence < TermCoverage().least

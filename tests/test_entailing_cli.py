@@ -143,16 +143,15 @@ def test_no_model_ships_and_the_message_says_what_to_set(call, answers, tmp_path
     monkeypatch.setattr(embedded, "weights", lambda: tmp_path / "none")
     done = call("score", "answers", answers)
     assert done.code == 1
-    assert (
-        "ships no model of entailment (embedded:nli); name one with --nli, such as --nli hf:cross-encoder/" in done.err
-    )
+    assert "ships no model of entailment (embedded:nli); name one with --nli, or as nli in the recipe" in done.err
+    assert "hf:cross-encoder/" in done.err
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--protocol", "stric"], "unknown protocol 'stric'; did you mean 'strict'"),
-        (["--obligations", "law"], "--obligations: 'law' is neither rules nor a model"),
+        (["--obligations", "law"], "obligations: 'law' is neither rules nor a model"),
         (["--nli", "nli"], "'nli' does not name a scorer of pairs"),
     ],
 )
@@ -160,6 +159,28 @@ def test_wrong_options(call, answers, models, options, message):
     done = call("score", "answers", answers, *models, *options)
     assert done.code == 1
     assert message in done.err
+
+
+def test_results_never_overwrite_what_is_read_or_one_another(call, answers, models, tmp_path):
+    references = tmp_path / "references.json"
+    references.write_text(json.dumps([{**ANSWERS[0], "Answer": "The firm must report."}]), encoding="utf-8")
+    before = references.read_bytes()
+    done = call("score", "answers", answers, "--references", references, "--out", references, *models)
+    assert done.code == 1
+    assert "references.json itself, which is read" in done.err
+    assert references.read_bytes() == before
+    done = call("score", "answers", answers, "--csv", tmp_path / "x", "--out", tmp_path / "x", *models)
+    assert done.code == 1
+    assert "is named for two results; name a file for each" in done.err
+
+
+def test_answers_without_passages_are_told(call, tmp_path, models):
+    path = tmp_path / "bare.json"
+    path.write_text(json.dumps([{"QuestionID": "q1", "Question": "?", "Passages": ["x"], "Answer": "Firms report."}]))
+    done = call("score", "answers", path, *models)
+    assert done.code == 0
+    assert "1 answer without RetrievedPassages to score against: q1" in done.err
+    assert "without an obligation" not in done.err
 
 
 def test_a_model_of_two_labels_is_refused(call, answers, made):

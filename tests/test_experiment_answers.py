@@ -122,10 +122,10 @@ def test_published_figures_are_never_ours(tried, tmp_path, monkeypatch):
 
 
 def test_the_tables_of_repass(tmp_path, library, asked, server):
-    from responsa.cli import judging
+    from responsa.cli import checking
     from responsa.entailment import protocol
 
-    models = judging.judges("embedded:nli", "embedded:nli", "rules", False, None)
+    models = checking.scoring_models("embedded:nli", "embedded:nli", "rules", False, False)
     tried = Tried(tmp_path, library, asked, Scorer((), models, protocol("strict")))
     noc = recipe(tmp_path, "noc", kind="noc")
     vrr = recipe(tmp_path, "vrr", kind="vrr", behaviour="published", candidates=2, rounds=1)

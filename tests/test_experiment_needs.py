@@ -7,8 +7,9 @@ import json
 import pytest
 
 from responsa import recipe
+from responsa.answer.verified import Verified
 from responsa.errors import InputError
-from responsa.experiment import needs
+from responsa.experiment import needs, runs
 from responsa.experiment.needs import Need, identity, missing
 from responsa.retrieval.features import names
 
@@ -127,3 +128,26 @@ def test_a_language_model(monkeypatch):
     assert identity(reranking("")) == "http://127.0.0.1:9/v1#local?temperature=0.5"
     with pytest.raises(InputError, match="unknown scheme"):
         missing(reranking("nosuch:model"))
+
+
+def test_needs_of_answers_hold_the_models_that_check(tmp_path):
+    stage = Verified(model="http://localhost:1/v1#m", nli=f"onnx:{tmp_path}", obligations="embedded:obligations")
+    assert [(each.field, each.name) for each in needs.answer_needs(stage)] == [
+        ("chat", "http://localhost:1/v1#m"), ("nli", f"onnx:{tmp_path}"), ("obligations", "embedded:obligations"),
+    ]  # fmt: skip
+    assert missing(Need("Verified", "nli", f"onnx:{tmp_path}")) == f"there is no model folder '{tmp_path}'"
+    assert identity(Need("Verified", "nli", "embedded:nli")).startswith("responsa-nli@")
+
+
+def test_a_changed_file_of_weights_changes_the_code(tmp_path, monkeypatch):
+    root = tmp_path / "responsa"
+    (root / "answer").mkdir(parents=True)
+    (root / "answer" / "a.py").write_text("")
+    (root / "answer" / "support.json").write_text("{}")
+    monkeypatch.setattr(runs.resources, "files", lambda _: root)
+    runs.code.cache_clear()
+    before = runs.code(("answer",))
+    (root / "answer" / "support.json").write_text('{"bias": 1}')
+    runs.code.cache_clear()
+    assert runs.code(("answer",)) != before
+    runs.code.cache_clear()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from responsa import views
 from responsa.entailment import protocol
 from responsa.evaluate.explain import Match, Span, explain, verdict, weightiest
-from responsa.evaluate.repass import Judges, score_answers
+from responsa.evaluate.repass import ScoringModels, score_answers
 from responsa.evaluate.repass_files import SubmittedAnswer, read_answers
 from responsa.evaluate.repass_sentences import splitter
 from responsa.obligations import RuleObligationDetector
@@ -40,7 +40,7 @@ class Table:
 
 def explained(name, answer, *passages, told=None, detector=None, ids=()):
     judge, made = Table(told=told or {}), []
-    judges = Judges(judge, judge, detector or RuleObligationDetector(), "rules@1")
+    judges = ScoringModels(judge, judge, detector or RuleObligationDetector(), "rules@1")
     item = SubmittedAnswer("q", "Why?", passages, answer, "" if answer.strip() else "the answer is blank", ids)
     chosen = protocol(name)
     split = splitter(chosen.splitter)
@@ -89,7 +89,7 @@ def test_nothing_more_is_asked_than_for_the_score(name):
     passages = (f"{KEEP} {FACT}", TELL)
     found, judge = explained(name, f"{KEEP} {TELL}", *passages)
     alone = Table()
-    judges = Judges(alone, alone, RuleObligationDetector(), "rules@1")
+    judges = ScoringModels(alone, alone, RuleObligationDetector(), "rules@1")
     item = SubmittedAnswer("q", "Why?", passages, f"{KEEP} {TELL}")
     scored = score_answers([item], protocol(name), judges)
     assert judge.asked == alone.asked

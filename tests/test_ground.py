@@ -137,7 +137,9 @@ def test_answers_of_the_sample_are_grounded_and_cheap(sample_library):
     # Extractive answers copy: their sentences are grounded without a model, and what is left to ask is bounded.
     corpus = sample_library.corpus()
     chosen = recipe.load("bm25")
-    for answer in Engine(sample_library, chosen).ask(questions.read(sample.questions()), corpus=corpus):
+    answers = list(Engine(sample_library, chosen).ask(questions.read(sample.questions()), corpus=corpus))
+    assert len(answers) >= 10
+    for answer in answers:
         found, judge = check(answer, corpus)
         assert {sentence.grounding for sentence in found.answer.sentences} <= {1.0}
         assert len(judge.asked) <= 3 * (len(answer.sentences) + found.obligations)

@@ -16,10 +16,10 @@ import responsa
 
 LAYERS = (
     {"types", "errors", "text", "sample"},
-    {"config", "analysis", "storage", "questions", "cache", "pacing", "prompts", "quantities", "testing"},
+    {"config", "analysis", "storage", "questions", "cache", "pacing", "quantities", "testing"},
     {"corpus", "models"},
     {"obligations", "entailment"},
-    {"retrieval", "evaluate", "register"},
+    {"retrieval", "evaluate", "register", "checkers"},
     {"answer"},
     {"recipe", "learn"},
     {"engine", "tuning", "taxonomy"},

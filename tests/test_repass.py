@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from responsa.entailment import NO_OBLIGATION, NO_SENTENCE, NO_SOURCE, protocol
 from responsa.errors import InputError
 from responsa.evaluate import repass_sentences
-from responsa.evaluate.repass import Judges, compare, means, score_answers, values
+from responsa.evaluate.repass import ScoringModels, compare, means, score_answers, values
 from responsa.evaluate.repass_files import COLUMNS, SubmittedAnswer, read_answers, read_csv, write_csv
 from responsa.evaluate.repass_sentences import punkt_like, splitter
 from responsa.obligations import RuleObligationDetector
@@ -46,7 +46,7 @@ class Overlap:
 
 
 def judges():
-    return Judges(Overlap(), Overlap(), RuleObligationDetector(), "rules@1")
+    return ScoringModels(Overlap(), Overlap(), RuleObligationDetector(), "rules@1")
 
 
 def item(answer, *passages, name="q", question=""):
@@ -80,7 +80,7 @@ def test_by_hand():
 
 def test_only_obligation_sentences_cover_in_reference():
     statement = "That a firm must keep records is what is said."  # entails the rule
-    must = Judges(Overlap(), Overlap(), lambda texts: [Detection("obligation" if text == RULE else "other", 0.5) for text in texts], "rule@1")  # fmt: skip
+    must = ScoringModels(Overlap(), Overlap(), lambda texts: [Detection("obligation" if text == RULE else "other", 0.5) for text in texts], "rule@1")  # fmt: skip
     found = {
         name: score_answers([item(statement, RULE)], protocol(name), must).scores[0]
         for name in ("reference", "paper", "strict")
@@ -406,7 +406,7 @@ def test_the_published_sample_with_the_published_models(data):
     from responsa.models.load import load_pairs
     from responsa.models.texts import load_texts
 
-    every = Judges(
+    every = ScoringModels(
         Entailment.of_pairs(load_pairs("hf:cross-encoder/nli-deberta-v3-xsmall")),
         Entailment.of_strings(load_texts("hf:microsoft/deberta-large-mnli")),
         lambda texts: [Detection("obligation", 1.0) for _ in texts],

@@ -54,7 +54,7 @@ def scripted(*sentences, not_found=(), repair=()):
 
 def stage(chat, judge=None, **settings):
     made = Verified(tools=Tools(chat=chat), **settings)
-    object.__setattr__(made, "__dict__", {**made.__dict__, "judge": judge or Judge()})
+    object.__setattr__(made, "__dict__", {**made.__dict__, "nli_model": judge or Judge()})
     return made
 
 

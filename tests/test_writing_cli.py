@@ -215,3 +215,31 @@ def test_a_dry_run_of_a_batch_writes_nothing(library):
     assert told.exit_code == 0
     assert "answer" in told.stdout
     assert not (library / "o.json").exists()
+
+
+def test_without_the_cache_nothing_is_kept_and_the_model_is_asked_again(library):
+    with ChatServer() as server:
+        for times in (1, 2):
+            shown = invoke("ask", ASKED, "--recipe", plain(library), "--model", f"{server.url}#local", "--no-cache")
+            assert shown.exit_code == 0
+            assert len([each for each in server.requests if each == server.requests[0]]) == times
+        assert "0 requests sent" not in shown.stdout
+    assert not list((library / "cache").rglob("*.sqlite"))
+
+
+def test_replies_from_the_cache_are_not_told_as_spent(library):
+    with ChatServer() as server:
+        asked = ("ask", ASKED, "--recipe", plain(library), "--model", f"{server.url}#local")
+        first, second = invoke(*asked), invoke(*asked)
+    assert "0 requests sent" not in first.stdout
+    assert "0 requests sent, 0 tokens" in second.stdout
+
+
+def test_a_network_tells_the_obligations_of_a_verified_answer(library):
+    with ChatServer() as server:
+        asked = ("ask", ASKED, "--recipe", plain(library), "--model", f"{server.url}#local", "--json")
+        told = json.loads(invoke(*asked, "--obligations", "embedded:obligations").stdout)
+        refused = invoke(*asked, "--obligations", "laws")
+    assert told["checked"]["obligations"].startswith("responsa-obligations@")
+    assert refused.exit_code == 1
+    assert "obligations: 'laws' is neither rules nor the name of a model" in f"{refused.output}{refused.exception}"

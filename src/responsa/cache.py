@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -67,6 +68,16 @@ def default_path() -> Path:
     except RuntimeError as error:
         raise InputError("there is no home folder for the cache; set XDG_CACHE_HOME to a folder") from error
     return folder / "responsa" / "models.sqlite"
+
+
+def shared() -> Cache:
+    """The cache of this machine: one object for each file, so that what is wrong with it is said once."""
+    return _at(default_path())
+
+
+@lru_cache(maxsize=4)
+def _at(path: Path) -> Cache:
+    return Cache(path)
 
 
 def _to_stderr(message: str) -> None:
@@ -132,14 +143,6 @@ class Cache:
                 if db is not None:
                     with _transaction(db):
                         db.executemany("DELETE FROM entries WHERE key = ?", wanted)
-
-    def prune(self, size: int = 0) -> int:
-        """Drop the oldest answers until at most ``size`` bytes are left; the number of answers dropped."""
-        dropped = 0
-        with self._forgiving(reading=False), self._open() as db:
-            if db is not None:
-                dropped = _shrink(db, size)
-        return dropped
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,22 @@ import numpy.typing as npt
 from responsa.errors import InputError, suggestion
 
 Matrix = npt.NDArray[np.float64]
+Pair = tuple[str, str]  # premise, hypothesis
 Name = Literal["reference", "paper", "strict"]
 THRESHOLD = 0.7  # an obligation is covered where an answer sentence entails it with more than this
 
 NO_SOURCE = "no source sentence"
 NO_OBLIGATION = "no obligation in the sources"
 NO_SENTENCE = "no sentence in the answer"
+
+
+class EntailmentModel(Protocol):
+    """Pairs (premise, hypothesis) to the probabilities of entailment, neutral and contradiction, a row each."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,17 @@ def check_target(path: Path, inputs: Iterable[Path] = ()) -> None:
                 raise InputError(f"{path}: is {each} itself, which is read; name another file to write")
 
 
+def check_targets(paths: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """`check_target` of each path that is given; InputError too where two are the same file."""
+    read, seen = [path for path in inputs if path], dict[str, Path]()
+    for path in filter(None, paths):
+        check_target(path, read)
+        place = os.path.realpath(path)
+        if place in seen and not (_stream(path) or _is_channel(path)):
+            raise InputError(f"{path}: is named for two results; name a file for each")
+        seen[place] = path
+
+
 def _stream(path: Path) -> int:
     """The number of the standard stream that the path names; 0 for any other path."""
     match = _STREAM.fullmatch(str(path))

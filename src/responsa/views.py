@@ -1,4 +1,4 @@
-"""What ``--json`` prints: one plain form of each value, the same on the command line and over HTTP."""
+"""What ``--json`` prints: one plain form of each value."""
 
 from __future__ import annotations
 

@@ -5,27 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
 from responsa.corpus.view import Corpus
-from responsa.entailment import THRESHOLD, order_of_trial, shared_words
+from responsa.entailment import THRESHOLD, EntailmentModel, Pair, order_of_trial, shared_words
 from responsa.errors import RecipeError
 from responsa.text import normalise, sentences, tidy, words
 from responsa.types import Answer, AnswerSentence, ObligationDetector, Passage
-
-Pair = tuple[str, str]
-
-
-class Judge(Protocol):
-    """Pairs (premise, hypothesis) to the probabilities of entailment, neutral and contradiction, a row each."""
-
-    @property
-    def name(self) -> str: ...
-
-    def __call__(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]: ...
 
 
 class Place(NamedTuple):
@@ -99,7 +85,7 @@ class EntailmentCheck:
             )
 
     def __call__(
-        self, answer: Answer, corpus: Corpus, judge: Judge, detector: ObligationDetector, detector_name: str
+        self, answer: Answer, corpus: Corpus, model: EntailmentModel, detector: ObligationDetector, detector_name: str
     ) -> Checked:
         """The check of an answer, which may have no sentence: then nothing is asked."""
         said = [sentence.text for sentence in answer.sentences]
@@ -114,7 +100,7 @@ class EntailmentCheck:
         against = _nearest([place.text for place in places], own, self.nearest)
         covering = _nearest(said, [duty.text for duty in unsaid], self.nearest)
         known = _asked(
-            judge,
+            model,
             [
                 *((text, sentence) for texts, sentence in zip(support, said, strict=True) for text in texts),
                 *((places[row].text, sentence) for rows, sentence in zip(against, said, strict=True) for row in rows),
@@ -135,7 +121,7 @@ class EntailmentCheck:
             tuple(sorted((each for each in denied if each.probability > self.conflict), key=_surest)),
             tuple(each for each in entailed if (each.probability or 0.0) <= THRESHOLD),
             len(duties),
-            judge.name,
+            model.name,
             detector_name,
         )
 
@@ -193,7 +179,7 @@ def _nearest(candidates: Sequence[str], texts: Sequence[str], most: int) -> list
     return found
 
 
-def _asked(judge: Judge, pairs: Iterable[Pair]) -> dict[Pair, _Chances]:
+def _asked(model: EntailmentModel, pairs: Iterable[Pair]) -> dict[Pair, _Chances]:
     """What has the same wording entails itself, and is not asked."""
     known, todo = {}, []
     for pair in dict.fromkeys(pairs):
@@ -202,7 +188,7 @@ def _asked(judge: Judge, pairs: Iterable[Pair]) -> dict[Pair, _Chances]:
         else:
             todo.append(pair)
     if todo:
-        rows = judge(todo).tolist()
+        rows = model(todo).tolist()
         known |= {pair: _Chances(row[0], row[2]) for pair, row in zip(todo, rows, strict=True)}
     return known
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from responsa.cli.judging import EMBEDDED, RULES
+from responsa.checkers import EMBEDDED, RULES
 from responsa.cli.output import add_row, note, print_table, say, table
 from responsa.cli.planned import COUNTS, price
 from responsa.errors import InputError
@@ -158,7 +158,7 @@ def _asked(each: AnswerTable, options: Options, known: dict[object, Asked]) -> A
 
 def _scorer(each: AnswerTable, options: Options, bar: Progress) -> Scorer:
     """What scores; with a reason where that is not on this machine."""
-    from responsa.cli import judging
+    from responsa.cli import checking
     from responsa.entailment import protocol
     from responsa.errors import MissingDependency, ModelError, NotFound
     from responsa.evaluate.ratings import check_libraries
@@ -169,8 +169,8 @@ def _scorer(each: AnswerTable, options: Options, bar: Progress) -> Scorer:
         return _raters(options, bar)
     chosen = protocol(options.protocol or each.protocol)
     try:
-        models = judging.judges(
-            options.nli, options.coverage or options.nli, options.obligations, chosen.one_string, judging.cache(True)
+        models = checking.scoring_models(
+            options.nli, options.coverage or options.nli, options.obligations, chosen.one_string, True
         )
     except (MissingDependency, ModelError, NotFound) as error:
         return Scorer(reason=str(error), protocol=chosen)

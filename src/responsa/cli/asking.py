@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from responsa.cli import judging, writing
+from responsa.cli import checking, writing
 from responsa.cli.output import (
     AsOfOption,
     JsonOption,
@@ -107,7 +107,7 @@ def ask(
     check: Check = None,
     nli: Nli = "",
     obligations: Obligations = "",
-    cache: judging.CacheOption = True,
+    cache: checking.CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Answer a question from the library, every sentence cited; say so where the library does not answer it.
@@ -127,10 +127,10 @@ def ask(
 
     query = Query("q", questions.check(text), questions.check(background, "the background") if background else "")
     day, number, checked = parse_date(as_of), None, None
-    chosen = writing.judged(writing.written(recipe, model, asked=True), nli, obligations, cache)
-    checker = judging.wanted(chosen.check, nli, obligations, check)
+    chosen = writing.checked(writing.written(recipe, model, asked=True), nli, obligations, cache)
+    checker = checking.wanted(chosen.check, nli, obligations, check)
     if dry_run:
-        chosen, planned = writing.planning(chosen)
+        chosen, planned = writing.planning(chosen, cache)
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
         _index(chosen, corpus)
@@ -141,7 +141,7 @@ def ask(
         if isinstance(answer, VerifiedAnswer) and not answer.fallback:
             checked = answer.checked
         elif checker and not answer.abstained:
-            checked = judging.check(answer, corpus, checker, judging.cache(cache))
+            checked = checking.check(answer, corpus, checker, cache)
             answer = checked.answer
         if save:
             with writer(context.obj) as db:

@@ -117,13 +117,10 @@ def assess(
 
 def _check(recipe: str, out: Path | None, files: Files, reports: Sequence[Path]) -> None:
     """InputError and NotFound for what can be known before long work."""
-    from responsa.storage import check_target
     from responsa.taxonomy.evidence.recipes import load
 
     load(recipe)
-    if out:
-        check_target(out, reports)
-    files.check(reports)
+    files.check(reports, [out])
 
 
 def _method(name: str) -> Any:  # noqa: ANN401  # one of the literals

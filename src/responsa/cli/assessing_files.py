@@ -49,17 +49,14 @@ class Files:
     xlsx: Path | None
     many: bool
 
-    def check(self, inputs: Sequence[Path]) -> None:
-        """InputError where something cannot be written there; called before long work."""
-        from responsa.storage import check_target
+    def check(self, inputs: Sequence[Path], others: Sequence[Path | None] = ()) -> None:
+        """InputError where something cannot be written there or to the ``others``; called before long work."""
+        from responsa.storage import check_targets
 
-        for path in filter(None, (self.html, self.docx)):
-            if self.many:
-                _check_folder(path)
-            else:
-                check_target(path, inputs)
-        if self.xlsx:
-            check_target(self.xlsx, inputs)
+        pages = (self.html, self.docx)
+        for path in filter(None, pages if self.many else ()):
+            _check_folder(path)
+        check_targets((*(() if self.many else pages), self.xlsx, *others), inputs)
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write them all. A report whose pages cannot be drawn costs its pictures only."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from responsa.cli.output import add_row, print_table, say, table
+from responsa.cli.writing import spent
 from responsa.text import tidy
 
 if TYPE_CHECKING:
@@ -110,11 +111,7 @@ def _amount(line: KpiLine) -> str:
 
 
 def _trace(value: Assessment) -> None:
-    sent = sum(call.attempts for call in value.trace)
-    tokens = sum(call.tokens_in + call.tokens_out for call in value.trace)
-    costs = [call.cost for call in value.trace if call.cost is not None and not call.cached]
-    price = f", {sum(costs):.4f} US dollars" if costs else ""
-    say(f"Judged by {value.trace[0].model}: {sent:,} requests sent, {tokens:,} tokens{price}")
+    say(f"Judged by {value.trace[0].model}: {spent(value.trace)}")
 
 
 def print_rows(made: Sequence[Row]) -> None:

@@ -12,9 +12,8 @@ from responsa.cli.output import add_row, note, plural, print_table, say, table
 from responsa.errors import InputError
 
 if TYPE_CHECKING:
-    from responsa.cache import Cache
     from responsa.evaluate.companions import Companions, Noted, Wanted
-    from responsa.evaluate.repass import Judges, Scored, Working
+    from responsa.evaluate.repass import Scored, ScoringModels, Working
     from responsa.evaluate.repass_files import SubmittedAnswer
     from responsa.views import Json
 
@@ -44,7 +43,7 @@ class Collector:
 
         def both(working: Working) -> None:
             show(working)
-            if self.wanted and self.wanted.judge:
+            if self.wanted and self.wanted.nli:
                 self._noted.append(note(working))
 
         return both
@@ -58,11 +57,12 @@ class Collector:
 
 def collectors(
     asked: tuple[bool, Path | None, str],
-    judges: Judges,
-    cache: Cache | None,
+    models: ScoringModels,
+    keep: bool,
     submitted: Sequence[Sequence[SubmittedAnswer]],
 ) -> list[Collector]:
     """One for each file. ``asked`` are the values of --companions, --references and --bertscore."""
+    from responsa import cache
     from responsa.evaluate.bertscore import load_bertscore
     from responsa.evaluate.companions import Wanted, check_libraries, read_references
 
@@ -76,9 +76,9 @@ def collectors(
         check_libraries()
         told = read_references(references)
     if bertscore:
-        score = load_bertscore(bertscore, cache)
+        score = load_bertscore(bertscore, cache.shared() if keep else None)
         score.name  # noqa: B018  # a name that is no model's is refused before long work
-    wanted = Wanted(judges.nli if companions else None, told, score)
+    wanted = Wanted(models.nli if companions else None, told, score)
     return [Collector(wanted, items) for items in submitted]
 
 

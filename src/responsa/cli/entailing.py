@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from responsa.checkers import EMBEDDED, RULES
+from responsa.cli import checking, explaining
 from responsa.cli import companions as beside
-from responsa.cli import explaining, judging
-from responsa.cli.judging import EMBEDDED, RULES, CacheOption, NliOption, ObligationsOption
+from responsa.cli.checking import CacheOption, NliOption, ObligationsOption
 from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, progress, say, table
 from responsa.errors import InputError
 
@@ -31,6 +32,7 @@ UnansweredOption = Annotated[
 CsvOption = Annotated[
     Path | None, typer.Option("--csv", metavar="FILE", help="Write the columns of the published results.")
 ]
+_TOGETHER = 512  # sentences between two reports of progress
 
 
 def entail(
@@ -39,12 +41,13 @@ def entail(
     cache: CacheOption = True,
 ) -> None:
     """Say of each pair whether the premise entails or contradicts the hypothesis: a JSON line each."""
+    from responsa.checkers import load_entailment
     from responsa.models.classify import CLASSES
 
     rows = _rows(pairs, ("premise", "hypothesis"))
-    judge = judging.entailment(nli, judging.cache(cache))
+    model = load_entailment(nli, cache)
     with progress("Judging") as bar:
-        found = judge([(row["premise"], row["hypothesis"]) for row in rows], lambda done, total: bar(done, total, ""))
+        found = model([(row["premise"], row["hypothesis"]) for row in rows], lambda done, total: bar(done, total, ""))
     for row, chances in zip(rows, found, strict=True):
         _line(row["id"], CLASSES[int(chances.argmax())], dict(zip(CLASSES, map(float, chances), strict=True)))
 
@@ -55,10 +58,14 @@ def detect(
     cache: CacheOption = True,
 ) -> None:
     """Say of each sentence whether it is an obligation: a JSON line each."""
+    from responsa.checkers import load_detector
+
     rows = _rows(sentences, ("text",))
-    detector = judging.detector(obligations, judging.cache(cache))
+    detector, found = load_detector(obligations, cache), []
     with progress("Judging") as bar:
-        found = detector([row["text"] for row in rows], lambda done, total: bar(done, total, ""))
+        for start in range(0, len(rows), _TOGETHER):
+            found += detector([row["text"] for row in rows[start : start + _TOGETHER]])
+            bar(len(found), len(rows), "")
     for row, detection in zip(rows, found, strict=True):
         _line(row["id"], detection.label, {"obligation": detection.obligation})
 
@@ -89,20 +96,18 @@ def answers(
     from responsa.entailment import protocol as named
     from responsa.evaluate import repass
     from responsa.evaluate.repass_files import read_answers, write_csv
-    from responsa.storage import check_target, write_json
+    from responsa.storage import check_targets, write_json
 
     _check(files, unanswered, csv)
     chosen, policy = named(protocol), cast("Literal['zero', 'skip'] | None", unanswered or None)
-    for target in filter(None, (csv, out, explain)):
-        check_target(target, files)
+    check_targets((csv, out, explain), [*files, references])
     submitted = [read_answers(path) for path in files]
     shown = explaining.collectors(explain, explain_id, chosen, submitted)
-    kept = judging.cache(cache)
-    judges = judging.judges(nli, coverage or nli, obligations, chosen.one_string, kept)
-    noted = beside.collectors((companions, references, bertscore), judges, kept, submitted)
+    models = checking.scoring_models(nli, coverage or nli, obligations, chosen.one_string, cache)
+    noted = beside.collectors((companions, references, bertscore), models, cache, submitted)
     with progress("Scoring") as bar:
         scored = [
-            repass.score_answers(items, chosen, judges, policy, bar, each.after(show))
+            repass.score_answers(items, chosen, models, policy, bar, each.after(show))
             for items, show, each in zip(submitted, shown, noted, strict=True)
         ]
         measured = [each.measure(one, bar) for each, one in zip(noted, scored, strict=True)]
@@ -210,6 +215,8 @@ def _without_obligation(scored: Scored) -> int:
 
 
 def _print(path: Path, scored: Scored, found: dict[Measure, Estimate]) -> None:
+    from responsa.entailment import NO_SOURCE
+
     say(f"{path} ({scored.protocol.name})")
     listing = table("measure", "mean", "95 % interval", "questions", right=("questions",))
     for name, each in found.items():
@@ -222,7 +229,11 @@ def _print(path: Path, scored: Scored, found: dict[Measure, Estimate]) -> None:
         note(f"{path}: {plural(len(scored.unanswered), 'question')} without an answer {what}")
     if scored.repeated:
         note(f"{path}: {plural(len(scored.repeated), 'question id')} more than once; each answer is scored")
-    if count := _without_obligation(scored):
+    bare = [score.id for score in scored.scores if score.reason == NO_SOURCE]
+    if bare:
+        names = f"{', '.join(bare[:3])}{', ...' if len(bare) > 3 else ''}"
+        note(f"{path}: {plural(len(bare), 'answer')} without RetrievedPassages to score against: {names}")
+    if count := _without_obligation(scored) - len(bare):
         note(f"{path}: {plural(count, 'question')} without an obligation in the sources")
 
 

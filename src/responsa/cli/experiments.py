@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from responsa.checkers import EMBEDDED, RULES
 from responsa.cli import answer_experiments as written
-from responsa.cli.judging import EMBEDDED, RULES, NliOption, ObligationsOption
+from responsa.cli.checking import NliOption, ObligationsOption
 from responsa.cli.output import JsonOption, add_row, note, plural, print_json, print_table, progress, say, table
 from responsa.cli.planned import DryRunOption
 from responsa.cli.scoring import GradedOption

@@ -110,12 +110,11 @@ def judged(
 def _check(unanswered: str, targets: tuple[Path | None, Path | None], inputs: Sequence[Path | None]) -> None:
     """What can be wrong is said before anything is asked and paid for."""
     from responsa.evaluate.ratings import check_libraries
-    from responsa.storage import check_target
+    from responsa.storage import check_targets
 
     if unanswered not in ("lowest", "skip"):
         raise InputError(f"--unanswered: expected lowest or skip, got {unanswered!r}")
-    for target in filter(None, targets):
-        check_target(target, filter(None, inputs))
+    check_targets(targets, inputs)
     check_libraries()
     if targets[1] and find_spec("matplotlib") is None:
         raise MissingDependency("drawing plots", "plots")

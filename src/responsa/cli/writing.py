@@ -11,10 +11,13 @@ import typer
 from responsa.cli.output import note, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from responsa.answer.verified import VerifiedAnswer
+    from responsa.models.chat import ChatModel
     from responsa.models.chat.dryrun import DryRuns
     from responsa.recipe import Recipe
-    from responsa.types import Answer
+    from responsa.types import Answer, Call
 
 NONE = "none"
 ModelOption = Annotated[
@@ -61,28 +64,29 @@ def written(name: str, model: str, *, asked: bool) -> Recipe:
     return replace(chosen, answer=Extractive())
 
 
-def judged(chosen: Recipe, nli: str, obligations: str, keep: bool) -> Recipe:
-    """The recipe whose verified answer is judged by the models that options name."""
+def checked(chosen: Recipe, nli: str, obligations: str, keep: bool) -> Recipe:
+    """The recipe whose verified answer is checked by the models that options name. Without ``keep`` no reply of a
+    language model is read from the cache or kept in it, nor what those models say."""
     from responsa.answer.verified import Verified
+    from responsa.models.chat.load import load_chat
 
     own = chosen.answer
-    if not isinstance(own, Verified):
-        return chosen
-    told = replace(own, nli=nli or own.nli, obligations=obligations or own.obligations, keep=keep)
-    return replace(chosen, answer=told)
+    if isinstance(own, Verified):
+        told = replace(own, nli=nli or own.nli, obligations=obligations or own.obligations, keep=keep)
+        chosen = replace(chosen, answer=told)
+    return chosen if keep else asking(chosen, lambda name: load_chat(name, keep=False))
 
 
-def planning(chosen: Recipe) -> tuple[Recipe, DryRuns]:
-    """The recipe with models that send nothing, and those models. InputError where it asks none."""
-    from responsa.answer.generators.base import Generator
+def planning(chosen: Recipe, keep: bool = True) -> tuple[Recipe, DryRuns]:
+    """The recipe with models that send nothing, and those models. InputError where it asks none. Without ``keep`` the
+    cache of replies is passed over."""
     from responsa.errors import InputError
+    from responsa.models.chat.dryrun import DryRuns
     from responsa.models.chat.load import UNSET, VARIABLE
 
-    planned, runs = _finding(chosen)
-    own = chosen.answer
-    if isinstance(own, Generator):
-        planned = replace(planned, answer=replace(own, tools=replace(own.tools, chat=runs(own.model))))
-    elif not runs.made:
+    runs = DryRuns(keep)
+    planned = asking(chosen, runs)
+    if not runs.made:
         named = bool(os.environ.get(VARIABLE, "").strip())
         hint = "name one with --model, or take a recipe without [answer]" if named else UNSET
         raise InputError(f"--dry-run: no language model writes the answers of the recipe {chosen.name!r}; {hint}")
@@ -91,9 +95,12 @@ def planning(chosen: Recipe) -> tuple[Recipe, DryRuns]:
 
 def planning_search(chosen: Recipe) -> tuple[Recipe, DryRuns]:
     """The same for finding passages alone."""
+    from responsa.answer.extractive import Extractive
     from responsa.errors import InputError
+    from responsa.models.chat.dryrun import DryRuns
 
-    planned, runs = _finding(chosen)
+    runs = DryRuns()
+    planned = asking(replace(chosen, answer=Extractive()), runs)
     if not runs.made:
         raise InputError(
             f"--dry-run: the recipe {chosen.name!r} asks no language model to find passages; leave the option out"
@@ -101,12 +108,15 @@ def planning_search(chosen: Recipe) -> tuple[Recipe, DryRuns]:
     return planned, runs
 
 
-def _finding(chosen: Recipe) -> tuple[Recipe, DryRuns]:
-    from responsa.models.chat.dryrun import DryRuns
+def asking(chosen: Recipe, chat: Callable[[str], ChatModel]) -> Recipe:
+    """The recipe, whose stages that ask a language model ask what ``chat`` gives for its name."""
+    from responsa.answer.generators.base import Generator
     from responsa.retrieval.listwise import asked_by
 
-    runs = DryRuns()
-    return replace(chosen, retrieve=asked_by(chosen.retrieve, runs)), runs
+    own = chosen.answer
+    if isinstance(own, Generator):
+        chosen = replace(chosen, answer=replace(own, tools=replace(own.tools, chat=chat(own.model))))
+    return replace(chosen, retrieve=asked_by(chosen.retrieve, chat))
 
 
 def print_written(answer: Answer) -> None:
@@ -118,12 +128,17 @@ def print_written(answer: Answer) -> None:
     for each in answer.notes:
         say(f"Note: {each}")
     if answer.trace:
-        paid = [call for call in answer.trace if not call.cached]
-        sent = sum(call.attempts for call in paid)
-        told = sum(call.tokens_in + call.tokens_out for call in paid)
-        costs = [call.cost for call in paid if call.cost is not None]
-        price = f", {sum(costs):.4f} US dollars" if costs else ""
-        say(f"Language model {answer.trace[0].model}: {sent:,} requests sent, {told:,} tokens{price}")
+        say(f"Language model {answer.trace[0].model}: {spent(answer.trace)}")
+
+
+def spent(trace: Sequence[Call]) -> str:
+    """Requests sent, tokens and cost in words; what came from the cache costs nothing."""
+    paid = [call for call in trace if not call.cached]
+    sent = sum(call.attempts for call in paid)
+    tokens = sum(call.tokens_in + call.tokens_out for call in paid)
+    costs = [call.cost for call in paid if call.cost is not None]
+    price = f", {sum(costs):.4f} US dollars" if costs else ""
+    return f"{sent:,} requests sent, {tokens:,} tokens{price}"
 
 
 def _print_verified(answer: VerifiedAnswer) -> None:

@@ -120,11 +120,6 @@ def check(db: sqlite3.Connection) -> Iterator[CitationCheck]:
         yield CitationCheck(answer, passage_id, document_id, number, state, reason, marked)
 
 
-def stale(db: sqlite3.Connection) -> list[int]:
-    """The numbers of the answers with a citation that is superseded, the first saved first."""
-    return list(dict.fromkeys(each.answer for each in check(db) if each.state == "superseded"))
-
-
 def _text(db: sqlite3.Connection, passage_id: str, where: str, *values: object) -> str | None:
     query = f"SELECT p.text FROM passages p JOIN versions v ON v.id = p.version_id WHERE p.passage_id = ? AND {where}"
     row = db.execute(query, (passage_id, *values)).fetchone()

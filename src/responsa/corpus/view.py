@@ -117,16 +117,6 @@ class Corpus(Mapping[str, Passage]):
             self._select(f"p.parent_id = ? AND {_IN_VIEW} ORDER BY p.version_id, p.ordinal", passage_id, self._view)
         )
 
-    def ancestors(self, passage_id: str) -> tuple[Passage, ...]:
-        """The passages above, outermost first."""
-        above: list[Passage] = []
-        parent_id = self[passage_id].parent_id
-        while parent_id is not None:
-            parent = self[parent_id]
-            above.append(parent)
-            parent_id = parent.parent_id
-        return tuple(reversed(above))
-
     def places(self, ids: Iterable[str]) -> dict[str, int]:
         """The position of each passage in the reading order of its document."""
         query = (

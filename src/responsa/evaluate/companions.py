@@ -14,11 +14,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from responsa.entailment import summac_zs
+from responsa.entailment import EntailmentModel, summac_zs
 from responsa.errors import InputError, MissingDependency
 from responsa.evaluate.agreement import bootstrap_mean
 from responsa.evaluate.bertscore import BertScore
-from responsa.evaluate.repass import Judge, Scored, Working
+from responsa.evaluate.repass import Scored, Working
 from responsa.evaluate.repass_files import SubmittedAnswer, read_answers
 from responsa.types import Estimate
 
@@ -70,10 +70,10 @@ class Companions:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is measured. ``judge`` None: nothing from the passages; ``references`` None: nothing from expert answers,
+    """What is measured. ``nli`` None: nothing from the passages; ``references`` None: nothing from expert answers,
     BERTScore among it."""
 
-    judge: Judge | None = None
+    nli: EntailmentModel | None = None
     references: References | None = None
     bertscore: BertScore | None = None
 
@@ -99,10 +99,10 @@ def measure(
     kept = [item for item in items if not item.reason or scored.policy == "zero"]
     values: list[Values] = [{} for _ in kept]
     stamps: dict[str, str] = {}
-    if wanted.judge:
-        made = iter(_from_passages(noted, wanted.judge, progress))
+    if wanted.nli:
+        made = iter(_from_passages(noted, wanted.nli, progress))
         _merge(values, [{"summac_zs": 0.0, "factcc_style": 0.0} if item.reason else next(made) for item in kept])
-        stamps |= {"summac_zs": wanted.judge.name, "factcc_style": wanted.judge.name}
+        stamps |= {"summac_zs": wanted.nli.name, "factcc_style": wanted.nli.name}
     if wanted.references is None:
         return Companions(tuple(values), stamps)
     told = [(place, item) for place, item in enumerate(kept) if item.id in wanted.references]
@@ -155,13 +155,13 @@ def _merge(rows: Sequence[Values], found: Sequence[Values]) -> None:
         row |= values
 
 
-def _from_passages(noted: Sequence[Noted], judge: Judge, progress: Progress) -> list[Values]:
+def _from_passages(noted: Sequence[Noted], model: EntailmentModel, progress: Progress) -> list[Values]:
     """The share of an answer's sentences whose likeliest class is entailment where the premise is its whole source:
     what the source does not tell is as inconsistent as what it denies. 0 without a source, no value without a
     sentence."""
     pairs = list(dict.fromkeys((each.source, text) for each in noted if each.source for text in each.sentences))
     progress(0, len(pairs), "against whole sources")
-    found = judge(pairs) if pairs else ()
+    found = model(pairs) if pairs else ()
     consistent = {pair for pair, row in zip(pairs, found, strict=True) if int(row.argmax()) == 0}
     rows: list[Values] = []
     for each in noted:
@@ -191,7 +191,8 @@ def _bleu(texts: Sequence[str], references: Sequence[tuple[str, ...]]) -> tuple[
     most = max(map(len, references))
     streams = [[given[place] if place < len(given) else None for given in references] for place in range(most)]
     score = _share(whole.corpus_score(list(texts), streams).score)  # type: ignore[arg-type,unused-ignore]
-    return rows, _Corpus(score, {"bleu": _signature(alone), "rouge": f"rouge-score {metadata.version('rouge-score')}"})
+    stamps = {"bleu": _signature(alone), "corpus_bleu": _signature(whole)}
+    return rows, _Corpus(score, stamps | {"rouge": f"rouge-score {metadata.version('rouge-score')}"})
 
 
 def _signature(bleu: BLEU) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, Protocol, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,9 @@ import numpy.typing as npt
 from responsa.entailment import (
     THRESHOLD,
     Components,
+    EntailmentModel,
     Matrix,
+    Pair,
     ScoringProtocol,
     components,
     covered,
@@ -34,29 +36,19 @@ Unanswered = Literal["zero", "skip"]
 Measure = Literal["entailment", "contradiction", "coverage", "composite"]
 MEASURES: tuple[Measure, ...] = ("entailment", "contradiction", "coverage", "composite")
 Progress = Callable[[int, int, str], None]
-Pair = tuple[str, str]
 
 _GROUP = 100  # questions whose sentences go to the models together
 _ROUND = 8  # pairs that are worth a run of the model together
 _PAIRS = 4096  # pairs of sentences between two reports of progress
 
 
-class Judge(Protocol):
-    """Pairs (premise, hypothesis) to the probabilities of entailment, neutral and contradiction, a row each."""
-
-    @property
-    def name(self) -> str: ...
-
-    def __call__(self, pairs: Sequence[Pair]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]: ...
-
-
 @dataclass(frozen=True)
-class Judges:
+class ScoringModels:
     """The models of one scoring: ``nli`` for entailment and contradiction, ``coverage`` for obligations, and what tells
     obligations, with its name for the record."""
 
-    nli: Judge
-    coverage: Judge
+    nli: EntailmentModel
+    coverage: EntailmentModel
     detector: ObligationDetector
     detector_name: str
 
@@ -133,7 +125,7 @@ class Working(NamedTuple):
 def score_answers(
     items: Sequence[SubmittedAnswer],
     protocol: ScoringProtocol,
-    judges: Judges,
+    models: ScoringModels,
     unanswered: Unanswered | None = None,
     progress: Progress = lambda _done, _total, _label: None,
     show: Callable[[Working], None] = lambda _working: None,
@@ -152,17 +144,17 @@ def score_answers(
         "protocol": protocol.name,
         "unanswered": policy,
         "splitter": split.name,
-        "nli": judges.nli.name,
-        "coverage": judges.coverage.name,
-        "obligations": judges.detector_name,
+        "nli": models.nli.name,
+        "coverage": models.coverage.name,
+        "obligations": models.detector_name,
     }
     answered = [item for item in items if not item.reason]
     scores: list[AnswerScore] = []
     for start in range(0, len(answered), _GROUP):
         group = answered[start : start + _GROUP]
-        parts = list(_parts(group, protocol, split.split, judges.detector))
+        parts = list(_parts(group, protocol, split.split, models.detector))
         label = f"questions {start + 1}-{start + len(group)} of {len(answered)}"
-        workings = _score(parts, protocol, judges, lambda done, total, name=label: progress(done, total, name))  # type: ignore[misc]
+        workings = _score(parts, protocol, models, lambda done, total, name=label: progress(done, total, name))  # type: ignore[misc]
         for working in workings:
             scores.append(working.score)
             show(working)
@@ -270,16 +262,16 @@ def _once(protocol: ScoringProtocol, sentences: list[str]) -> list[str]:
 
 
 def _score(
-    parts: Sequence[Parts], protocol: ScoringProtocol, judges: Judges, progress: Callable[[int, int], None]
+    parts: Sequence[Parts], protocol: ScoringProtocol, models: ScoringModels, progress: Callable[[int, int], None]
 ) -> Iterator[Working]:
     pairs = [(source, answer) for part in parts for source in part.sources for answer in part.answers]
-    found = _asked(judges.nli, pairs, progress)
+    found = _asked(models.nli, pairs, progress)
     tasks = [
         ([part.answers[each] for each in part.may_cover(protocol)], [part.sources[each] for each in part.obligations])
         for part in parts
     ]
     place = 0
-    for part, (cover, asked) in zip(parts, _covers(tasks, judges.coverage), strict=True):
+    for part, (cover, asked) in zip(parts, _covers(tasks, models.coverage), strict=True):
         shape = (len(part.sources), len(part.answers))
         rows = found[place : place + shape[0] * shape[1]]
         place += shape[0] * shape[1]
@@ -288,18 +280,20 @@ def _score(
         yield Working(part, entails, contradicts, cover, asked, score)
 
 
-def _asked(judge: Judge, pairs: Sequence[Pair], progress: Callable[[int, int], None]) -> Matrix:
+def _asked(model: EntailmentModel, pairs: Sequence[Pair], progress: Callable[[int, int], None]) -> Matrix:
     """Shape (pairs, 3). Each different pair is asked once, similar lengths together."""
     unique = sorted(dict.fromkeys(pairs), key=lambda pair: -len(pair[0]) - len(pair[1]))
     known: dict[Pair, Matrix] = {}
     for start in range(0, len(unique), _PAIRS):
         block = unique[start : start + _PAIRS]
-        known.update(zip(block, np.asarray(judge(block), dtype=np.float64), strict=True))
+        known.update(zip(block, np.asarray(model(block), dtype=np.float64), strict=True))
         progress(len(known), len(unique))
     return np.stack([known[pair] for pair in pairs]) if pairs else np.zeros((0, 3))
 
 
-def _covers(tasks: Sequence[tuple[list[str], list[str]]], judge: Judge) -> list[tuple[Matrix, npt.NDArray[np.bool_]]]:
+def _covers(
+    tasks: Sequence[tuple[list[str], list[str]]], model: EntailmentModel
+) -> list[tuple[Matrix, npt.NDArray[np.bool_]]]:
     """For each (answer sentences, obligations) the probability that the sentence entails the obligation, shape
     (sentences, obligations), and whether that was asked.
 
@@ -325,7 +319,7 @@ def _covers(tasks: Sequence[tuple[list[str], list[str]]], judge: Judge) -> list[
             return list(zip(tables, known, strict=True))
         asked = [(tasks[task][0][row], tasks[task][1][column]) for task, row, column in open_places]
         for (task, row, column), found in zip(
-            open_places, _asked(judge, asked, lambda _done, _total: None), strict=True
+            open_places, _asked(model, asked, lambda _done, _total: None), strict=True
         ):
             tables[task][row, column], known[task][row, column] = found[0], True
         left = sum(int((table.max(axis=0, initial=0.0) <= THRESHOLD).sum()) for table in tables)

@@ -38,7 +38,7 @@ class Scorer:
     none on this machine. Judges are asked about ``threads`` answers at a time."""
 
     judges: tuple[Judge, ...] = ()
-    models: repass.Judges | None = None
+    models: repass.ScoringModels | None = None
     protocol: ScoringProtocol | None = None
     reason: str = ""
     fresh: bool = False

@@ -43,8 +43,8 @@ from responsa.types import Answer, Query, Run
 FORMAT = 1
 _LIBRARIES = ("numpy", "bm25s", "PyStemmer", "onnxruntime", "tokenizers", "torch", "transformers", "pydantic-ai-slim")
 _CODE = (
-    "analysis", "answer", "corpus", "engine", "entailment", "models", "obligations", "quantities", "retrieval", "text",
-    "types",
+    "analysis", "answer", "checkers", "corpus", "engine", "entailment", "models", "obligations", "quantities",
+    "retrieval", "text", "types",
 )  # fmt: skip
 _BATCH = 256  # questions whose passages are looked for together
 _PAID = ("voyage", "openai", "http", "https")  # schemes of models that a dry run must not ask

@@ -32,7 +32,7 @@ _LIBRARIES = {
     "pylate": (("pylate",), "late"),
 }
 _FIELDS = ("encoder", "model", "path", "weights")
-_ANSWERING = ("examples", "obligations", "verifier_nli", "verifier_coverage", "verifier_obligations")
+_ANSWERING = ("examples", "nli", "obligations", "verifier_nli", "verifier_coverage", "verifier_obligations")
 _CHAT = "Listwise"  # the stage whose model is a language model, that of the environment where it names none
 
 

@@ -229,11 +229,13 @@ def versions(*libraries: str) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def code(units: tuple[str, ...] = _CODE) -> str:
-    """Names modules of Responsa, by default those that make runs: changed code makes them anew, whatever the version
-    says."""
+    """Names modules of Responsa and the data beside them, by default those that make runs: changed ones make them
+    anew, whatever the version says."""
     root = Path(str(resources.files("responsa")))
     paths = [
-        path for path in sorted(root.rglob("*.py")) if path.relative_to(root).parts[0].removesuffix(".py") in units
+        path
+        for path in sorted(root.rglob("*.*"))
+        if path.suffix in (".py", ".json", ".jsonl") and path.relative_to(root).parts[0].removesuffix(".py") in units
     ]
     return digest([[path.relative_to(root).as_posix(), _sha256(path)] for path in paths])
 

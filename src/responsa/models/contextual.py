@@ -15,14 +15,9 @@ import numpy.typing as npt
 
 from responsa.models import Vectors
 from responsa.models.load import by_scheme
-from responsa.models.options import Table, fields, flag, split
+from responsa.models.options import HUB, Table, fields, named
 
-_HUB: Table = {
-    "layer": ("layer", int),
-    "batch": ("batch", int),
-    "device": ("device", str),
-    "trust_remote_code": ("trust_remote_code", flag),
-}
+_HUB: Table = {**HUB, "layer": ("layer", int)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +49,7 @@ def load_contextual(name: str) -> ContextualEncoder:
 def _hub(rest: str) -> ContextualEncoder:
     from responsa.models.hub.contextual import HubContextualEncoder
 
-    model, options = split(rest)
+    model, options = named(rest)
     return HubContextualEncoder(model, **fields(options, _HUB))  # type: ignore[arg-type]
 
 

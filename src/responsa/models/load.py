@@ -22,10 +22,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from responsa.cache import Cache, default_path
+from responsa import cache
 from responsa.errors import InputError, suggestion
 from responsa.models import Encoder, LateEncoder, PairScorer, SparseEncoder
-from responsa.models.options import Options, Table, fields, flag, split
+from responsa.models.options import HUB, Options, Table, fields, flag, named, split
 
 if TYPE_CHECKING:
     from responsa.models.http import Service
@@ -57,20 +57,15 @@ _DRESS: Table = {
 }
 _ENCODER: Table = {**_DRESS, "dialect": ("dialect", str), "dimensions": ("output_dimension", int)}
 _RERANKER: Table = {"dialect": ("dialect", str), "max_tokens": ("max_tokens", int)}
-_HUB: Table = {
-    "batch": ("batch", int),
-    "device": ("device", str),
-    "trust_remote_code": ("trust_remote_code", flag),
-}
 _HUB_ENCODER: Table = {
-    **_HUB,
+    **HUB,
     **_DRESS,
     "passage_model": ("passage_model", str),
     "pooling": ("pooling", str),
     "similarity": ("similarity", str),
 }
-_HUB_PAIRS: Table = {**_HUB, "max_tokens": ("max_tokens", int), "label": ("label", str), "int8": ("int8", flag)}
-_HUB_SPARSE: Table = {**_HUB, "max_tokens": ("max_tokens", int)}
+_HUB_PAIRS: Table = {**HUB, "max_tokens": ("max_tokens", int), "label": ("label", str), "int8": ("int8", flag)}
+_HUB_SPARSE: Table = {**HUB, "max_tokens": ("max_tokens", int)}
 
 
 def load_encoder(name: str) -> Encoder:
@@ -113,7 +108,7 @@ def _hub_encoder(rest: str) -> Encoder:
     from responsa.models.hub.dense import DRAGON_PLUS
     from responsa.models.prompts import NV_EMBED_END
 
-    model, options = _model(rest)
+    model, options = named(rest)
     prompt: dict[str, object] = {**_prompt(options)}
     if options.get("prompt") == "nv-embed-v2":
         prompt |= {"query_suffix": NV_EMBED_END, "passage_suffix": NV_EMBED_END}
@@ -124,29 +119,29 @@ def _hub_encoder(rest: str) -> Encoder:
 def _hub_pairs(rest: str, single: bool) -> PairScorer:
     from responsa.models.hub import HubPairScorer
 
-    model, options = _model(rest)
+    model, options = named(rest)
     return HubPairScorer(model, single=single, **fields(options, _HUB_PAIRS))  # type: ignore[arg-type]
 
 
 def _hub_sparse(rest: str) -> SparseEncoder:
     from responsa.models.hub import HubSparseEncoder
 
-    model, options = _model(rest)
+    model, options = named(rest)
     return HubSparseEncoder(model, **fields(options, _HUB_SPARSE))  # type: ignore[arg-type]
 
 
 def _hub_late(rest: str) -> LateEncoder:
     from responsa.models.hub import HubLateEncoder
 
-    model, options = _model(rest)
-    return HubLateEncoder(model, **fields(options, _HUB))  # type: ignore[arg-type]
+    model, options = named(rest)
+    return HubLateEncoder(model, **fields(options, HUB))  # type: ignore[arg-type]
 
 
 def _pylate(rest: str) -> LateEncoder:
     from responsa.models.hub import PylateEncoder
 
-    model, options = _model(rest)
-    return PylateEncoder(model, **fields(options, _HUB))  # type: ignore[arg-type]
+    model, options = named(rest)
+    return PylateEncoder(model, **fields(options, HUB))  # type: ignore[arg-type]
 
 
 def _onnx_encoder(folder: Path) -> Encoder:
@@ -168,21 +163,21 @@ def _embedded(name: str) -> Path:
 
 
 def _voyage_encoder(rest: str) -> Encoder:
-    model, options = _model(rest)
+    model, options = named(rest)
     if model.startswith("rerank"):
         raise InputError(f"voyage:{model} is a reranker, not an encoder{suggestion(model, _DIMENSIONS['voyage'])}")
     return _http_encoder(_voyage_service(options), model, options, dialect="voyage")
 
 
 def _voyage_reranker(rest: str) -> PairScorer:
-    model, options = _model(rest)
+    model, options = named(rest)
     if model.startswith("voyage-"):
         raise InputError(f"voyage:{model} is an encoder, not a reranker{suggestion(model, _VOYAGE_RERANKERS)}")
     return _http_reranker(_voyage_service(options), model, options, dialect="voyage")
 
 
 def _openai_encoder(rest: str) -> Encoder:
-    model, options = _model(rest)
+    model, options = named(rest)
     # At most 2,048 texts and 300,000 tokens in a request. A text of more than 8,191 tokens is refused: the
     # margin is for our count of them, which is no more than near.
     limits: dict[str, object] = {"batch_texts": 256, "batch_tokens": 150_000}
@@ -210,7 +205,7 @@ def _http_encoder(service: Service, model: str, options: Options, dialect: str =
     named: dict[str, object] = fields(options, table, (*_SERVICE, "cache", *(() if dialect else _PROMPT)))
     told = {"dialect": dialect, "known_dimension": known} if dialect else {}
     encoder = HttpEncoder(service, model, **{**told, **prompt, **named})  # type: ignore[arg-type]
-    return CachedEncoder(encoder, _cache()) if _cached(options) else encoder
+    return CachedEncoder(encoder, cache.shared()) if _cached(options) else encoder
 
 
 def _http_reranker(service: Service, model: str, options: Options, dialect: str = "") -> PairScorer:
@@ -220,21 +215,11 @@ def _http_reranker(service: Service, model: str, options: Options, dialect: str 
     named = fields(options, table, (*_SERVICE, "cache"))
     told = {"dialect": dialect} if dialect else {}
     scorer = HttpReranker(service, model, **{**told, **named})  # type: ignore[arg-type]
-    return CachedScorer(scorer, _cache()) if _cached(options) else scorer
+    return CachedScorer(scorer, cache.shared()) if _cached(options) else scorer
 
 
 def _cached(options: Options) -> bool:
     return bool(fields({"cache": options.get("cache", "on")}, {"cache": ("cache", flag)})["cache"])
-
-
-def _cache() -> Cache:
-    return _cache_at(default_path())
-
-
-@lru_cache(maxsize=4)
-def _cache_at(path: Path) -> Cache:
-    """One for each file, so that what is wrong with it is said once."""
-    return Cache(path)
 
 
 def _voyage_service(options: Options) -> Service:
@@ -262,13 +247,6 @@ def _address(scheme: str, rest: str) -> tuple[str, str, Options]:
     if not model:
         raise InputError(f"the address names no model; expected {_EXAMPLES['an encoder']!r}")
     return f"{scheme}:{url}", *split(model)
-
-
-def _model(rest: str) -> tuple[str, Options]:
-    model, options = split(rest)
-    if not model:
-        raise InputError(f"give the name of the model before {rest!r}")
-    return model, options
 
 
 def _prompt(options: Options) -> dict[str, str]:

@@ -67,7 +67,7 @@ class OnnxEncoder:
     @property
     def name(self) -> str:
         """The model's name, and a digest of all that changes its vectors."""
-        return _name(self.folder, "encoder")
+        return model_name(self.folder, "encoder")
 
     @property
     def dimension(self) -> int:
@@ -76,7 +76,7 @@ class OnnxEncoder:
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Unit vectors, shape (texts, dimension)."""
-        model = _open(self.folder, "encoder")
+        model = open_model(self.folder, "encoder")
         prefix = model.settings.query_prefix if role == "query" else model.settings.passage_prefix
         vectors = np.zeros((len(texts), model.settings.dimension), dtype=np.float32)
         encodings = model.tokenizer.encode_batch([prefix + readable(text) for text in texts])
@@ -98,7 +98,7 @@ class OnnxPairScorer:
     @property
     def name(self) -> str:
         """The model's name, and a digest of all that changes its scores."""
-        return _name(self.folder, "pairs")
+        return model_name(self.folder, "pairs")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class OnnxPairScorer:
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Logits, shape (pairs, labels)."""
-        model = _open(self.folder, "pairs")
+        model = open_model(self.folder, "pairs")
         scores = np.zeros((len(pairs), len(model.settings.labels)), dtype=np.float32)
         encodings = model.tokenizer.encode_batch([(readable(one), readable(other)) for one, other in pairs])
         for rows, found, _ in model.each(encodings, self.batch, (None, len(model.settings.labels))):
@@ -184,11 +184,12 @@ def _by_length(encodings: Sequence[Encoding], batch: int) -> Iterator[list[int]]
         yield order[start : start + batch]
 
 
-def _open(folder: Path, kind: str) -> _Model:
+def open_model(folder: Path, kind: str) -> _Model:
+    """The opened network of a folder, which stays open. ModelError where it is of another kind."""
     return _opened(folder, kind, _stamp(folder))
 
 
-def _name(folder: Path, kind: str) -> str:
+def model_name(folder: Path, kind: str) -> str:
     """``name@digest``, from what the folder tells of itself: the network is opened when it is used."""
     told = _settings(folder, kind, _stamp(folder))
     made_of = [told.sha256_model, told.sha256_tokenizer, told.max_length, told.query_prefix, told.passage_prefix]

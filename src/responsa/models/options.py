@@ -23,6 +23,14 @@ def split(rest: str) -> tuple[str, Options]:
     return model, options
 
 
+def named(rest: str) -> tuple[str, Options]:
+    """As `split`. InputError too where no model is named."""
+    model, options = split(rest)
+    if not model:
+        raise InputError(f"give the name of the model before {rest!r}" if rest else "the model is not named")
+    return model, options
+
+
 def flag(value: str) -> bool:
     """yes or no; also on and off, true and false, 1 and 0."""
     if value.lower() not in _FLAGS:
@@ -49,3 +57,11 @@ def fields(options: Options, table: Table, elsewhere: Iterable[str] = ()) -> dic
             told = f"unknown setting {name!r}" if len(name) <= LONGEST else "unknown setting"
             raise InputError(f"{told}{suggestion(name, {*table, *elsewhere})}")
     return found
+
+
+# Settings of every model of the Hugging Face hub.
+HUB: Table = {
+    "batch": ("batch", int),
+    "device": ("device", str),
+    "trust_remote_code": ("trust_remote_code", flag),
+}

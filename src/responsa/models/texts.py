@@ -19,17 +19,11 @@ from responsa.models import Vectors
 from responsa.models.checks import finite, readable
 from responsa.models.embedded import find
 from responsa.models.load import by_scheme
-from responsa.models.onnx import _name, _open, read_settings
-from responsa.models.options import Table, fields, flag, split
+from responsa.models.onnx import model_name, open_model, read_settings
+from responsa.models.options import HUB, Table, fields, flag, named
 
 _KINDS = ("texts", "pairs")  # a classifier of pairs also reads a text alone, as the published coverage check does
-_HUB: Table = {
-    "batch": ("batch", int),
-    "device": ("device", str),
-    "max_tokens": ("max_tokens", int),
-    "int8": ("int8", flag),
-    "trust_remote_code": ("trust_remote_code", flag),
-}
+_HUB: Table = {**HUB, "max_tokens": ("max_tokens", int), "int8": ("int8", flag)}
 
 
 class TextScorer(Protocol):
@@ -56,7 +50,7 @@ class OnnxTextScorer:
     @property
     def name(self) -> str:
         """The model's name, and a digest of all that changes its scores."""
-        return _name(self.folder, self._kind)
+        return model_name(self.folder, self._kind)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -65,7 +59,7 @@ class OnnxTextScorer:
 
     def score(self, texts: Sequence[str]) -> Vectors:
         """Logits, shape (texts, labels)."""
-        model = _open(self.folder, self._kind)
+        model = open_model(self.folder, self._kind)
         scores = np.zeros((len(texts), len(model.settings.labels)), dtype=np.float32)
         encodings = model.tokenizer.encode_batch([readable(text) for text in texts])
         for rows, found, _ in model.each(encodings, self.batch, (None, len(model.settings.labels))):
@@ -88,7 +82,7 @@ def load_texts(name: str) -> TextScorer:
 def _hub(rest: str) -> TextScorer:
     from responsa.models.hub.texts import HubTextScorer
 
-    model, options = split(rest)
+    model, options = named(rest)
     return HubTextScorer(model, **fields(options, _HUB))  # type: ignore[arg-type]
 
 

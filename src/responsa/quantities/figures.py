@@ -28,7 +28,6 @@ _ONLY_COMMA = re.compile(
 _MARKS = re.compile(r"[.,]")
 _BETWEEN = re.compile(rf"(?<=\d)[ '’{_BLANKS}](?=\d{{3}}(?:\D|\Z))")
 _NOTE = re.compile(r"(?:[¹²³⁰⁴⁵⁶⁷⁸⁹*†‡]+|\d\))\Z")
-_SIGN = re.compile(r"\A[-−–+]\s?(?=\d)|\A\((?=[\d.,]+\)\Z)")
 _CELL = re.compile(rf"(?P<sign>[-−–+(]?)\s?(?P<n>{NUMERAL})\s?(?:\)?\s?(?P<percent>%?)|%\))")
 _NOTHING = re.compile(r"[-−–—‐]{1,2}|n/?a\.?|n\. ?a\.|nil", re.IGNORECASE)
 

@@ -63,7 +63,6 @@ _RANGED = re.compile(  # what a dash goes on from: "5 -", "5 % –", "2 kWh –"
     + r")\s\Z",
     re.IGNORECASE,
 )
-_LAST = re.compile(r"\S{1,20}\s?(?:\S{1,20}\s?){0,2}\Z")
 _EMISSION = re.compile(r"CO\s?[2₂]|carbon|emission|GHG|greenhouse", re.IGNORECASE)
 _EMITTED = {"g/km": "gCO2e/km", "g/kWh": "gCO2e/kWh", "g/tkm": "gCO2e/tkm", "g/pkm": "gCO2e/pkm"}
 

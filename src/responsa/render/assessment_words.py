@@ -281,11 +281,12 @@ def spent(trace: Sequence[Call]) -> list[Spent]:
 
 
 def _sum(purpose: str, model: str, calls: Sequence[Call]) -> Spent:
-    costs = [call.cost for call in calls if not call.cached]
+    paid = [call for call in calls if not call.cached]
+    costs = [call.cost for call in paid]
     known = [cost for cost in costs if cost is not None]
     return Spent(
         purpose, model, len(calls), sum(call.cached for call in calls), sum(bool(call.error) for call in calls),
-        sum(call.tokens_in for call in calls), sum(call.tokens_out for call in calls),
+        sum(call.tokens_in for call in paid), sum(call.tokens_out for call in paid),
         sum(known) if len(known) == len(costs) else None, sum(call.seconds for call in calls),
     )  # fmt: skip
 

@@ -14,7 +14,8 @@ from responsa.answer.generators.base import AnswerFailed, Generator, Task, Trace
 from responsa.answer.generators.passages import asked, fitted, something
 from responsa.answer.generators.said import Said
 from responsa.answer.generators.sources import Fallback, Source
-from responsa.answer.generators.verifier import Against, Verifier, load_detector, load_verifier
+from responsa.answer.generators.verifier import Against, Verifier, load_verifier
+from responsa.checkers import load_detector
 from responsa.corpus.view import Corpus
 from responsa.entailment import PROTOCOLS, THRESHOLD
 from responsa.errors import RecipeError

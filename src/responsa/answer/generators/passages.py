@@ -10,7 +10,7 @@ from responsa.answer.generators import said, sources
 from responsa.answer.generators.base import AnswerFailed, Generator, Task, Traced, traced
 from responsa.answer.generators.said import Read
 from responsa.answer.generators.sources import Fallback, Source
-from responsa.answer.generators.verifier import load_detector
+from responsa.checkers import load_detector
 from responsa.corpus.view import Corpus
 from responsa.models.chat import Chat, ChatFailed
 from responsa.models.chat.fence import RULE

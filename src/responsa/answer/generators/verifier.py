@@ -6,18 +6,20 @@ finished answers: an answer chosen by its judge is not judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from responsa.answer.ground import Judge, Pair
+from responsa.checkers import load_detector, load_entailment
 from responsa.entailment import (
     PROTOCOLS,
     Components,
+    EntailmentModel,
     Matrix,
+    Pair,
     ScoringProtocol,
     components,
     covered,
@@ -25,8 +27,6 @@ from responsa.entailment import (
     shared_words,
     strongest,
 )
-from responsa.errors import InputError
-from responsa.obligations import OBLIGATION_DETECTORS
 from responsa.text import normalise, words
 from responsa.types import ObligationDetector
 
@@ -37,8 +37,8 @@ class Verifier:
     says how one answer is scored. For each sentence of an answer ``nli`` is asked of the ``nearest`` sentences of the
     sources, those that share most words with it; 0 is all. What is not asked counts as 0."""
 
-    nli: Judge
-    coverage: Judge
+    nli: EntailmentModel
+    coverage: EntailmentModel
     detector: ObligationDetector
     protocol: ScoringProtocol = field(default=PROTOCOLS["strict"])
     nearest: int = 0
@@ -163,10 +163,10 @@ class Against:
         return list(places.values())
 
     def _asked(self, which: str, pairs: Sequence[Pair]) -> Matrix:
-        judge = self.verifier.nli if which == "nli" else self.verifier.coverage
+        model = self.verifier.nli if which == "nli" else self.verifier.coverage
         todo = [pair for pair in dict.fromkeys(pairs) if (which, pair) not in self.known]
         if todo:
-            rows = np.asarray(judge(todo), dtype=np.float64)
+            rows = np.asarray(model(todo), dtype=np.float64)
             self.known.update(((which, pair), row) for pair, row in zip(todo, rows, strict=True))
         return np.stack([self.known[which, pair] for pair in pairs]) if pairs else np.zeros((0, 3))
 
@@ -184,34 +184,12 @@ def _once(texts: Sequence[str]) -> list[str]:
     return list(known.values())
 
 
-def load_detector(name: str) -> ObligationDetector:
-    """What tells obligations: ``rules``, or a classifier of texts by its name."""
-    if name in OBLIGATION_DETECTORS:
-        return OBLIGATION_DETECTORS[name]()
-    if ":" not in name:
-        raise InputError(
-            f"obligations: {name!r} is neither {', '.join(sorted(OBLIGATION_DETECTORS))} nor a model, such as "
-            "embedded:obligations or onnx:FOLDER"
-        )
-    from responsa.cache import Cache, default_path
-    from responsa.models.classify import Classifier, ModelObligationDetector
-    from responsa.models.texts import load_texts
-
-    return ModelObligationDetector(Classifier(load_texts(name), Cache(default_path())))
-
-
 def load_verifier(nli: str, coverage: str, obligations: str, protocol: ScoringProtocol) -> Verifier:
     """The verifier of models by their names; ``coverage`` "" is ``nli`` too. What they answer is kept in the cache."""
-    from responsa.cache import Cache, default_path
-    from responsa.models.classify import Entailment
-    from responsa.models.load import load_pairs
-    from responsa.models.texts import load_texts
-
-    cache = Cache(default_path())
-    first = Entailment.of_pairs(load_pairs(nli), cache).check()
-    second: Callable[[Sequence[Pair]], npt.NDArray[np.float32]] = first
+    first = load_entailment(nli)
+    second = first
     if protocol.one_string:
-        second = Entailment.of_strings(load_texts(coverage or nli), cache).check()
+        second = load_entailment(coverage or nli, one_string=True)
     elif coverage not in ("", nli):
-        second = Entailment.of_pairs(load_pairs(coverage), cache).check()
-    return Verifier(first, second, load_detector(obligations), protocol)  # type: ignore[arg-type]
+        second = load_entailment(coverage)
+    return Verifier(first, second, load_detector(obligations), protocol)

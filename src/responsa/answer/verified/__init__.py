@@ -11,18 +11,19 @@ from responsa.analysis import Idf
 from responsa.answer.extractive import Extractive
 from responsa.answer.generators.base import AnswerFailed, Generator, Task, Traced, traced
 from responsa.answer.generators.sources import Source, kept_passages, of_passages
-from responsa.answer.ground import Checked, Contradiction, EntailmentCheck, Judge, LeftOut, Place
+from responsa.answer.ground import Checked, Contradiction, EntailmentCheck, LeftOut, Place
 from responsa.answer.verified import words as lex
 from responsa.answer.verified.check import Claim, Reader, Span, Verdict, check
 from responsa.answer.verified.draft import Given, draft, repair
 from responsa.answer.verified.injected import addressed
 from responsa.answer.verified.units import Unit
+from responsa.checkers import RULES, detector_name, load_detector, load_entailment
 from responsa.corpus.tree import items, leads_in
 from responsa.corpus.view import Corpus
+from responsa.entailment import EntailmentModel
 from responsa.errors import ModelError, RecipeError
-from responsa.obligations import OBLIGATION_DETECTORS
 from responsa.text import normalise, tidy
-from responsa.types import Answer, AnswerSentence, Call, Citation, Query, Ranking
+from responsa.types import Answer, AnswerSentence, Call, Citation, ObligationDetector, Query, Ranking
 
 NOT_ANSWERED = "The passages found do not answer this question, as the language model that read them says."
 NEAREST = 3  # passages shown where nothing answers the question
@@ -98,8 +99,8 @@ class Verified(Generator):
         super().__post_init__()
         if not 0 <= self.conflict <= 1:
             raise RecipeError(f"verified: conflict from 0 to 1 is needed, got {self.conflict}")
-        if self.obligations not in OBLIGATION_DETECTORS:
-            raise RecipeError(f"verified: obligations: {self.obligations!r} is not {', '.join(OBLIGATION_DETECTORS)}")
+        if self.obligations != RULES and ":" not in self.obligations:
+            raise RecipeError(f"verified: obligations: {self.obligations!r} is neither {RULES} nor the name of a model")
 
     def __call__(self, query: Query, kept: Ranking, corpus: Corpus, idf: Idf, confidence: float) -> Answer:
         """The answer from the passages kept, best first; extractive where the model gives none."""
@@ -153,29 +154,30 @@ class Verified(Generator):
         return _traced(self._completed(made, sources, reader, corpus), chat, notes)
 
     @cached_property
-    def judge(self) -> Judge:
+    def nli_model(self) -> EntailmentModel:
         """The model of entailment; looked up at its first use. NotFound and ModelError as from it."""
-        from responsa.cache import Cache, default_path
-        from responsa.models.classify import Entailment
-        from responsa.models.load import load_pairs
+        return load_entailment(self.nli, self.keep)
 
-        return Entailment.of_pairs(load_pairs(self.nli), Cache(default_path()) if self.keep else None).check()
+    @cached_property
+    def detector(self) -> ObligationDetector:
+        """What tells obligations; looked up at its first use."""
+        return load_detector(self.obligations, self.keep)
 
     def open(self) -> None:
         super().open()
-        _ = self.judge
+        _ = self.nli_model, self.detector
 
     def _judged(
         self, claims: Sequence[Claim], given: Given, chat: Traced, corpus: Corpus
     ) -> tuple[list[tuple[Claim, Verdict]], list[Withheld], list[str]]:
         """What is kept, in the order of the draft, what is withheld, and notes."""
-        found = list(zip(claims, check(claims, corpus, self.judge), strict=True))
+        found = list(zip(claims, check(claims, corpus, self.nli_model), strict=True))
         failed = [place for place, (_, verdict) in enumerate(found) if not verdict.supported]
         mended: dict[int, tuple[Claim, Verdict]] = {}
         notes: list[str] = []
         if failed and self.repair:
             new, notes = repair(self, chat, [(found[place][0], found[place][1].reasons) for place in failed], given)
-            verdicts = check(list(new.values()), corpus, self.judge)
+            verdicts = check(list(new.values()), corpus, self.nli_model)
             mended = {
                 failed[place]: (claim, verdict) for (place, claim), verdict in zip(new.items(), verdicts, strict=True)
             }
@@ -195,11 +197,11 @@ class Verified(Generator):
     ) -> VerifiedAnswer:
         """With what speaks against it and what it leaves out; the grounding of its sentences stays."""
         found = EntailmentCheck(self.nli, self.obligations)(
-            answer, corpus, self.judge, OBLIGATION_DETECTORS[self.obligations](), self.obligations
+            answer, corpus, self.nli_model, self.detector, detector_name(self.obligations)
         )
         return replace(
             answer,
-            conflicts=tuple(_conflicts(sources, reader, self.judge, self.conflict)),
+            conflicts=tuple(_conflicts(sources, reader, self.nli_model, self.conflict)),
             contradictions=found.contradictions,
             left_out=found.left_out,
             obligations=found.obligations,
@@ -232,7 +234,7 @@ def _composed(
 ) -> tuple[str, tuple[AnswerSentence, ...]]:
     """A sentence a line, each wording once, with what it rests on; then what was not found."""
     text, said, seen = "", [], set[str]()
-    labels = OBLIGATION_DETECTORS["rules"]()([claim.text for claim, _ in kept])
+    labels = load_detector(RULES)([claim.text for claim, _ in kept])
     for (claim, verdict), label in zip(kept, labels, strict=True):
         if normalise(claim.text).casefold() in seen:
             continue
@@ -259,7 +261,7 @@ def _traced(answer: VerifiedAnswer, chat: Traced, notes: Sequence[str]) -> Verif
     return made
 
 
-def _conflicts(sources: Sequence[Source], reader: Reader, judge: Judge, least: float) -> list[Conflict]:
+def _conflicts(sources: Sequence[Source], reader: Reader, model: EntailmentModel, least: float) -> list[Conflict]:
     """Sentences of different passages that speak of the same and contradict one another, whichever is read first."""
     units = [(source, unit) for source in sources for unit in reader.units(source)]
     words = [frozenset(lex.content(unit.text)) for _, unit in units]
@@ -278,7 +280,7 @@ def _conflicts(sources: Sequence[Source], reader: Reader, judge: Judge, least: f
         for _, one, two in nearest
         for pair in ((units[one][1].text, units[two][1].text), (units[two][1].text, units[one][1].text))
     ))  # fmt: skip
-    rows = dict(zip(asked, judge(asked).tolist(), strict=True)) if asked else {}
+    rows = dict(zip(asked, model(asked).tolist(), strict=True)) if asked else {}
     found = []
     for _, one, two in nearest:
         a, b = units[one][1].text, units[two][1].text

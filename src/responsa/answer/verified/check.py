@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from responsa.answer.generators.sources import Source
-from responsa.answer.ground import Judge
 from responsa.answer.verified import words as lex
 from responsa.answer.verified.guards import DECISIVE, against
 from responsa.answer.verified.injected import addressed
@@ -19,6 +18,7 @@ from responsa.answer.verified.support import Weighed, least, support
 from responsa.answer.verified.units import Cited, Unit
 from responsa.corpus.tree import lead_ins
 from responsa.corpus.view import Corpus
+from responsa.entailment import EntailmentModel
 from responsa.text import normalise, sentences, tidy
 
 _TOKEN = re.compile(r"[^\W_]+(?:[.,](?=\d)\d+)*")
@@ -70,12 +70,12 @@ class Verdict:
         return not self.reasons
 
 
-def check(claims: Sequence[Claim], corpus: Corpus, judge: Judge) -> list[Verdict]:
-    """A verdict on each claim, in order. The judge is asked once, for all of them together."""
+def check(claims: Sequence[Claim], corpus: Corpus, model: EntailmentModel) -> list[Verdict]:
+    """A verdict on each claim, in order. The model is asked once, for all of them together."""
     reader = Reader(corpus)
     plain = [_by_rules(claim, reader) for claim in claims]
     weighed = iter(
-        weigh([claim for claim, verdict in zip(claims, plain, strict=True) if verdict is None], corpus, judge)
+        weigh([claim for claim, verdict in zip(claims, plain, strict=True) if verdict is None], corpus, model)
     )
     return [
         _by_model(claim, reader, next(weighed)) if verdict is None else verdict
@@ -89,12 +89,12 @@ def undecided(claims: Sequence[Claim], corpus: Corpus) -> list[bool]:
     return [_by_rules(claim, reader) is None for claim in claims]
 
 
-def weigh(claims: Sequence[Claim], corpus: Corpus, judge: Judge) -> list[Weighed]:
+def weigh(claims: Sequence[Claim], corpus: Corpus, model: EntailmentModel) -> list[Weighed]:
     """What there is to weigh of each claim; claims cite text."""
     reader = Reader(corpus)
     asked = [[(premise, claim.text) for premise in _premises(claim, reader)] for claim in claims]
     pairs = list(dict.fromkeys(pair for each in asked for pair in each))
-    known = dict(zip(pairs, map(tuple, judge(pairs).tolist()), strict=True)) if pairs else {}
+    known = dict(zip(pairs, map(tuple, model(pairs).tolist()), strict=True)) if pairs else {}
     found = []
     for claim, own in zip(claims, asked, strict=True):
         cited, words = reader.cited(claim), lex.content(claim.text)

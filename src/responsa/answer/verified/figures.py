@@ -223,12 +223,6 @@ def bounds(text: str, cited: Cited) -> str:
     return ""
 
 
-_BEFORE = re.compile(
-    r"\b(?:(at most|n(?:o|ot) (?:more|longer|later) than|up to|a maximum of)|"
-    r"(at least|n(?:o|ot) (?:less|shorter|earlier) than|a minimum of))\s(?:\Z|(?=\d|[a-z]+ ))"
-)
-
-
 def _direction(each: Quantity, text: str) -> str:
     if not each.bound:
         before = text[max(0, each.start - 20) : each.start].lower()

@@ -9,14 +9,6 @@ from responsa.answer.verified import words as lex
 from responsa.answer.verified.units import Cited, Unit
 from responsa.text import normalise
 
-_ALLOWED: dict[str, tuple[str, ...]] = {
-    "must": ("must",),
-    "may": ("may",),
-    "must not": ("must not",),
-    "need not": ("need not",),
-    "should": ("should",),
-}
-
 
 def modality(text: str, cited: Cited) -> str:
     """A duty made a leave, a leave made a duty, a ban lifted."""
@@ -44,7 +36,7 @@ def _nearest_object(text: str, modal: lex.Modal, held: list[tuple[lex.Modal, Uni
 
 def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
     """Whether a modal phrase may stand for another; what limits or negates may turn one into the other."""
-    if other.force in _ALLOWED[modal.force]:
+    if other.force == modal.force:
         return True
     limited = lex.LIMIT.search(source) or lex.LIMIT.search(text) or other.only
     if {modal.force, other.force} == {"must not", "may"}:

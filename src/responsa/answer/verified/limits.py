@@ -27,11 +27,6 @@ _RELATIVE = re.compile(
     re.I,
 )
 _STOPS = re.compile(r"[,;:.]\s|[.;]\Z|,\Z|\b(?:shall|must|may)\b")
-_MARKED = re.compile(
-    rf"{_EXCEPTION.pattern}|{_CONDITION.pattern}|{lex.LIMIT.pattern}|{lex.NEGATION.pattern}|"
-    r"\b(?:whose|with|requires?)\b",
-    re.IGNORECASE,
-)
 _HELD = 0.34
 
 
@@ -141,13 +136,8 @@ def narrowed(text: str, cited: Cited) -> str:
 
 
 def _ruling(text: str, cited: Cited) -> list[Unit]:
-    """The unit that holds most of a sentence, and what it needs of others to be held in full."""
-    near = cited.near(text)
-    if not near:
-        return []
-    best = near[0]
-    # What the sentence itself words as a condition is no rule: the unit is found by all its words.
-    return [best]
+    """The unit that holds most of a sentence, if there is any."""
+    return cited.near(text)[:1]
 
 
 def _elsewhere(text: str, unit: Unit, clause: str) -> bool:

@@ -191,11 +191,6 @@ def _actor_names() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _named(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(map(meaning, words))
-
-
-@lru_cache(maxsize=1)
 def actors() -> frozenset[str]:
     """The meanings of words for who acts."""
     return frozenset(map(meaning, ACTORS))

@@ -289,9 +289,3 @@ def hull(places: Iterable[Place]) -> Place:
     """The smallest box around all of them."""
     sides = list(zip(*places, strict=True))
     return min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3])
-
-
-def spacing(lines: Sequence[Line]) -> float:
-    """The usual distance between the lines of a block; 0 with one line."""
-    gaps = sorted(below.base - above.base for above, below in pairwise(lines))
-    return gaps[len(gaps) // 2] if gaps else 0.0

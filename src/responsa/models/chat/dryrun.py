@@ -117,14 +117,16 @@ class DryRun:
 
 @dataclass(frozen=True)
 class DryRuns:
-    """A dry run for each model that a system asks, made when its name first comes; what they would send as one plan."""
+    """A dry run for each model that a system asks, made when its name first comes; what they would send as one plan.
+    Without ``keep`` the cache is passed over."""
 
+    keep: bool = True
     made: dict[str, DryRun] = field(default_factory=dict)
 
     def __call__(self, name: str) -> DryRun:
         """The dry run of the model of that name, as for `load_chat`."""
         if name not in self.made:
-            self.made[name] = DryRun(load_chat(name))
+            self.made[name] = DryRun(load_chat(name, self.keep))
         return self.made[name]
 
     def planned(self) -> list[Planned]:

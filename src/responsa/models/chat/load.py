@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from pathlib import Path
 
-from responsa.cache import Cache, default_path
+from responsa import cache
+from responsa.cache import Cache
 from responsa.errors import InputError, suggestion
 from responsa.models import keys
 from responsa.models.chat import ChatModel, Settings
@@ -59,8 +59,9 @@ _CACHE: Table = {"cache": ("cache", flag)}
 _KNOWN = {**_SETTINGS, **_LIMITS, **_WIRE, **_PRICE, **_CACHE}
 
 
-def load_chat(name: str = "") -> ChatModel:
+def load_chat(name: str = "", keep: bool = True) -> ChatModel:
     """The language model of that name; without one, that of RESPONSA_CHAT_MODEL. Nothing is asked before its first use.
+    Without ``keep`` its replies are neither read from the cache nor kept in it, whatever the name says.
 
     The same name gives the same model, so that its limits per minute hold however often it is named. InputError for a
     name that cannot be read, and where there is none, with what to set.
@@ -68,11 +69,12 @@ def load_chat(name: str = "") -> ChatModel:
     name = name.strip() or os.environ.get(VARIABLE, "").strip()
     if not name:
         raise InputError(UNSET)
-    return _loaded(name, default_path())
+    found = _loaded(name, cache.shared())
+    return found if keep or not isinstance(found, CachedChat) else found.inner
 
 
 @lru_cache(maxsize=16)
-def _loaded(name: str, cache: Path) -> ChatModel:
+def _loaded(name: str, kept: Cache) -> ChatModel:
     scheme, colon, rest = name.partition(":")
     if not colon or not rest:
         shown = f"{name!r} does not name a language model" if len(name) <= LONGEST else "this names no language model"
@@ -99,7 +101,7 @@ def _loaded(name: str, cache: Path) -> ChatModel:
     wire = _wire(vendor, model, url, variables, options)
     chat = _client(wire, shown, options)
     cached = fields({"cache": options.get("cache", "on")}, _CACHE)["cache"]
-    return CachedChat(chat, _cache_at(cache)) if cached else chat
+    return CachedChat(chat, kept) if cached else chat
 
 
 def _wire(vendor: Vendor, model: str, url: str, variables: tuple[str, ...], options: Options) -> Wire:
@@ -135,9 +137,3 @@ def _shown(value: object) -> str:
 
 def _some(options: Options, table: Table) -> dict[str, object]:
     return fields({name: value for name, value in options.items() if name in table}, table)
-
-
-@lru_cache(maxsize=4)
-def _cache_at(path: Path) -> Cache:
-    """One for each file, so that what is wrong with it is said once."""
-    return Cache(path)

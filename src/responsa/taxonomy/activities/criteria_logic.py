@@ -10,7 +10,6 @@ from typing import NamedTuple
 from responsa.taxonomy.values import Logic
 
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4}
-_FOLLOWING = r"(?:the )?(?:following|measures|criteria|approaches)"
 _NOT_ANY = re.compile(r"\b(?:not|no|nor)\b[^.:;]{0,60}\b(?:one|any|either) of (?:the )?following", re.IGNORECASE)
 _AT_LEAST = re.compile(r"\b(?:at least )?(two|three|four) of the following", re.IGNORECASE)
 _ANY = re.compile(

@@ -6,8 +6,6 @@ import re
 
 _LOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
 _CO2 = r"CO\s?_?2\s?(?:e(?:q)?\b\.?)?"
-_MASS = r"(?:kg|mg|g|t)"
-_OF = r"(?:\s(?:of\s(?:the\s)?)?[a-z][a-z/ ()-]{0,60}?)?"
 # (pattern of the unit behind the number, normal form); the first that matches counts.
 _UNITS: tuple[tuple[str, str], ...] = (
     (rf"g\s?{_CO2.replace('(?:e', '(?P<e>e')}\s?/\s?km\b", "gCO2{e}/km"),
