@@ -184,7 +184,7 @@ def test_search(at):
 
 def test_search_without_a_hit_says_why(at):
     assert at("search", "xyzzy plugh", "--recipe", "bm25") == Done(
-        0, "", "nothing found: no passage shares a word with the question\n"
+        0, "", "nothing found: no passage matches the question by the recipe 'bm25'; try other words\n"
     )
     assert at("search", "liquidity", "--as-of", "1999-01-01") == Done(0, "", "no document is in force on 1999-01-01\n")
 
@@ -279,7 +279,12 @@ def test_index_and_tune(writing, folder, tmp_path):
     found = writing("tune", recipe, "--gold", sample.questions(), "--steps", 2, "--json").json()
     assert set(found) == {"measure", "trials"}
     assert len(found["trials"]) == 3
-    assert "[fuse]\nweights = [" in writing("tune", recipe, "--gold", sample.questions(), "--steps", 2).out
+    done = writing("tune", recipe, "--gold", sample.questions(), "--steps", 2)
+    assert "[fuse]\nweights = [" in done.out
+    assert done.err == ""
+    whole = writing("tune", "hybrid", "--gold", sample.questions(), "--steps", 2)
+    assert "of the fusion alone: 1 stage that rerank are left out" in whole.err
+    assert "were learned for the recipe's own [fuse]" in whole.err
 
 
 def test_index_mends_what_is_damaged(writing, folder):

@@ -75,10 +75,6 @@ def test_passages_that_are_not_in_view_are_left_out(corpus, tmp_path):
     assert ask(KnownQuestions(path), corpus, "fees of a harbour").keys() == {"p1"}
 
 
-def test_nothing_known(corpus, tmp_path):
-    assert ask(KnownQuestions(memory(tmp_path)), corpus, "harbour fees") == {}
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -110,3 +106,10 @@ def test_settings():
         Neighbours(weight=-1)
     with pytest.raises(RecipeError, match="known-questions: nearest of at least 1"):
         KnownQuestions("x", nearest=0)
+
+
+def test_a_file_without_a_known_question_is_refused(corpus, tmp_path):
+    path = tmp_path / "none.jsonl"
+    path.write_text("\n \n")
+    with pytest.raises(InputError, match=r"none\.jsonl: holds no known question"):
+        KnownQuestions(str(path))([Query("q", "text")], corpus, 3)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from responsa.errors import InputError, StorageError
-from responsa.evaluate.trec import merged, read_gold, read_run, write_run
+from responsa.evaluate.trec import check_gold, merged, read_gold, read_run, write_run
 from responsa.types import Hit, Judgement, Ranking, Run
 
 ids = st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]) | st.sampled_from("éß中"), min_size=1)
@@ -69,11 +69,27 @@ def test_read_run_accepts(tmp_path, content):
     assert read_run(put(tmp_path, content)) == as_run({"q": {"a": 2.0, "b": 1.0}}, "s")
 
 
+@pytest.mark.parametrize("content", ["", " \r\n\n"])
+def test_an_empty_run_has_no_hits(tmp_path, content):
+    assert read_run(put(tmp_path, content)).rankings == {}
+
+
+def test_gold_that_is_not_there_is_refused_or_said():
+    told = []
+    given = [Judgement("q", "a"), Judgement("q", "b")]
+    check_gold(given, ["a", "b", "c"], told.append)
+    with pytest.raises(InputError, match="1 of 2 gold passages are not in the library, such as 'b'"):
+        check_gold(given, ["a"], told.append)
+    assert told == []
+    check_gold(given, ["a"], told.append, strict=False)
+    assert told == ["1 of 2 gold passages are not in the library, such as 'b'; they count as not found"]
+    with pytest.raises(InputError, match="2 of 2 gold passages"):
+        check_gold(given, ["c"], told.append, strict=False)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "is empty"),
-        (" \r\n\n", "is empty"),
         (
             "q Q0 a 1 1 s\nq Q0 b 2 1\n",
             "line 2: 5 columns instead of 6 (qid Q0 docid rank score name): 'q Q0 b 2 1'",

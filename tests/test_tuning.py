@@ -49,6 +49,11 @@ def test_the_better_retriever_gets_the_weight():
     assert {trial.weights for trial in trials} == {(0, 1), (0.25, 0.75), (0.5, 0.5), (0.75, 0.25), (1, 0)}
 
 
+def test_questions_that_tell_nothing_apart_recommend_nothing():
+    with pytest.raises(RecipeError, match=r"recall@10 is 0\.0000 with every choice of weights"):
+        tune(recipe_of(GOOD, BAD), ASKED[0], [Judgement("q", "elsewhere")], None, Measure("recall", 10), steps=4)
+
+
 def test_simplex():
     assert list(simplex(1, 5)) == [(1.0,)]
     assert sorted(simplex(3, 2)) == [(0, 0, 1), (0, 0.5, 0.5), (0, 1, 0), (0.5, 0, 0.5), (0.5, 0.5, 0), (1, 0, 0)]

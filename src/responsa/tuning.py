@@ -35,8 +35,9 @@ def tune(
 ) -> list[Trial]:
     """Every choice of weights that are multiples of 1/steps and add up to 1, best first.
 
-    Each retriever searches once. A reranker is left out: the weights are those of the first stage. Of equal
-    choices the one nearest to equal weights comes first. RecipeError where there is nothing to weigh.
+    Each retriever searches once. What reranks is left out: the weights are those of the first stage. Of equal
+    choices the one nearest to equal weights comes first. RecipeError where there is nothing to weigh, and where every
+    choice has the same value.
     """
     retrieve = recipe.retrieve
     if not isinstance(retrieve, Hybrid) or len(retrieve.stages) < 2:
@@ -52,6 +53,11 @@ def tune(
         scored = score_run(replace(fuse, weights=weights)(runs), judgements, [measure])
         values = scored.values(measure)
         trials.append(Trial(weights, sum(values) / len(values)))
+    if len(trials) > 1 and len({trial.value for trial in trials}) == 1:
+        raise RecipeError(
+            f"{recipe.name}: {measure} is {trials[0].value:.4f} with every choice of weights, so that these questions "
+            "cannot tell which is best; give more of them, or another --measure"
+        )
     return sorted(trials, key=lambda trial: (-trial.value, sum(weight**2 for weight in trial.weights)))
 
 

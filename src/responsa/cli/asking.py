@@ -89,7 +89,7 @@ def search(
         for rank, hit in enumerate(ranking.hits, 1):
             _print_hit(rank, hit.score, passages[hit.passage_id], corpus)
     if not ranking.hits and corpus.versions:
-        note("nothing found: no passage shares a word with the question")
+        note(f"nothing found: no passage matches the question by the recipe {chosen.name!r}; try other words")
     _note_gaps(corpus, {passage.document_id for passage in passages.values()}, day)
 
 

@@ -11,6 +11,7 @@ from responsa.cli.output import JsonOption, add_row, note, plural, print_json, p
 from responsa.config import DEFAULT_RECIPE
 
 if TYPE_CHECKING:
+    from responsa.recipe import Recipe
     from responsa.tuning import Calibration
 
 
@@ -65,6 +66,8 @@ def tune(
 ) -> None:
     """Choose the weights of a recipe's retrievers on questions with gold passages; prints the table to put into it.
 
+    What reranks is left out: the figures are those of the fusion alone.
+
     With --calibrate the weights stay, and the table is that of the stage which makes probabilities of the scores.
     """
     from responsa import questions
@@ -72,6 +75,7 @@ def tune(
     from responsa.cli.scoring import read_gold
     from responsa.corpus.library import Library
     from responsa.evaluate.ranking import Measure
+    from responsa.evaluate.trec import check_gold
     from responsa.tuning import calibrate as fit
     from responsa.tuning import tune as choose
 
@@ -81,7 +85,10 @@ def tune(
         if calibrate:
             _print_calibration(fit(recipes.load(recipe), queries, judgements, library.corpus()), json)
             return
-        trials = choose(recipes.load(recipe), queries, judgements, library.corpus(), wanted, steps)
+        chosen, corpus = recipes.load(recipe), library.corpus()
+        check_gold(judgements, corpus, note)
+        trials = choose(chosen, queries, judgements, corpus, wanted, steps)
+    _note_left_out(chosen)
     if json:
         print_json({"measure": str(wanted), "trials": [{"weights": list(t.weights), "value": t.value} for t in trials]})
         return
@@ -90,6 +97,19 @@ def tune(
         add_row(listing, ", ".join(f"{weight:g}" for weight in trial.weights), f"{trial.value:.4f}")
     print_table(listing)
     say(f"[fuse]\nweights = {[round(weight, 4) for weight in trials[0].weights]}")
+
+
+def _note_left_out(chosen: Recipe) -> None:
+    """Say what the figures leave out; a stage of learned weights was learned for the weights that the recipe has."""
+    from responsa.retrieval import Hybrid
+    from responsa.retrieval.learned import Features
+
+    stages = chosen.retrieve.rerank if isinstance(chosen.retrieve, Hybrid) else ()
+    if stages:
+        note(f"of the fusion alone: {plural(len(stages), 'stage')} that rerank are left out")
+    if any(isinstance(stage, Features) for stage in stages):
+        note("the weights of 'features' were learned for the recipe's own [fuse]: with another, learn them anew by")
+        note("responsa train features, and compare both recipes by responsa experiment run")
 
 
 def _print_calibration(found: Calibration, json: bool) -> None:

@@ -48,14 +48,14 @@ def read_run(path: Path) -> Run:
     """Read a TREC run file.
 
     Queries come in the order of first mention, passages as `Ranking.of` orders them; the rank column is
-    ignored, as trec_eval does. The run takes the name on its first line. InputError, with file and line, for
-    a missing or empty file, a wrong number of columns, a score that is no finite 32-bit float, and a passage
-    listed twice for a query.
+    ignored, as trec_eval does. The run takes the name on its first line; an empty file is a run in which no query
+    has a hit. InputError, with file and line, for a missing file, a wrong number of columns, a score that is no
+    finite 32-bit float, and a passage listed twice for a query.
     """
     found: dict[str, list[tuple[str, float]]] = {}
     lines: dict[tuple[str, str], int] = {}
     name = ""
-    for number, line, columns in _rows(_read_text(path), path, _RUN_COLUMNS):
+    for number, line, columns in _rows(_read_text(path, blank=True), path, _RUN_COLUMNS):
         query_id, _, passage_id, _, score, system = columns
         passage_id = _decoded(passage_id)
         first = lines.setdefault((query_id, passage_id), number)
@@ -288,8 +288,23 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line.rstrip("\r")
 
 
-def _read_text(path: Path) -> str:
-    """The text of a file that is there, is UTF-8 and is not blank."""
+def check_gold(
+    judgements: Iterable[Judgement], there: Iterable[str], say: Callable[[str], None], strict: bool = True
+) -> None:
+    """InputError where gold passages are not among the ids ``there``; with ``strict`` false only where none is, and
+    else that is said: they count as not found."""
+    wanted = {judgement.passage_id for judgement in judgements}
+    unknown = sorted(wanted - set(there))
+    if not unknown:
+        return
+    found = f"{len(unknown):,} of {len(wanted):,} gold passages are not in the library, such as {unknown[0]!r}"
+    if strict or len(unknown) == len(wanted):
+        raise InputError(f"{found}; add their documents, or name another library with --library")
+    say(f"{found}; they count as not found")
+
+
+def _read_text(path: Path, *, blank: bool = False) -> str:
+    """The text of a file that is there, is UTF-8 and, unless it may be, is not blank."""
     try:
         content = path.read_bytes()
     except FileNotFoundError as error:
@@ -304,7 +319,7 @@ def _read_text(path: Path) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise InputError(f"{path}, line {line}: holds a NUL byte; this is not a text file")
-    if not text.strip():
+    if not text.strip() and not blank:
         raise InputError(f"{path} is empty")
     return text
 

@@ -74,7 +74,8 @@ def read(
                 raise InputError(f"{path}: question {query.id!r} is in another file too; give each question once")
             queries[query.id] = query
     judgements = trec.merged(item for path in gold or asked for item in _gold(path, corpus, graded))
-    _check_known(judgements, corpus, say, strict=not inquiries)
+    # An archive may cite an article that the version in the library lacks.
+    trec.check_gold(judgements, corpus, say, strict=not inquiries)
     parts = _parts(folds, queries)
     chosen = [query for part in parts for query in part] if folds else list(queries.values())
     relevant = {judgement.query_id for judgement in judgements if judgement.grade > 0}
@@ -116,18 +117,6 @@ def _gold(path: Path, corpus: Corpus, graded: bool) -> Sequence[Judgement]:
 
         return [judgement for item in archive for judgement in eba.gold(item)]
     return trec.read_gold(path, lambda document, number: [p.id for p in corpus.find(document, number)], graded)
-
-
-def _check_known(judgements: Sequence[Judgement], corpus: Corpus, say: Say, strict: bool) -> None:
-    """An archive may cite an article that the version in the library lacks: it counts as not found."""
-    wanted = {judgement.passage_id for judgement in judgements}
-    unknown = sorted(wanted - set(corpus))
-    if not unknown:
-        return
-    found = f"{len(unknown):,} of {len(wanted):,} gold passages are not in the library, such as {unknown[0]!r}"
-    if strict or len(unknown) == len(wanted):
-        raise InputError(f"{found}; add their documents, or name another library with --library")
-    say(f"{found}; they count as not found")
 
 
 def _parts(folds: Path | None, queries: Mapping[str, Query]) -> list[tuple[Query, ...]]:

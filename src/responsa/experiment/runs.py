@@ -254,7 +254,7 @@ def _kept(path: Path, inputs: Mapping[str, object]) -> Run | None:
             return None
     except (OSError, ValueError, RecursionError):
         return None
-    return read_run(path) if path.stat().st_size else Run(path.stem, {})
+    return read_run(path)
 
 
 def _sha256(path: Path) -> str:

@@ -140,7 +140,7 @@ _ANALYSIS = Analysis(bigrams=False)
 
 @lru_cache(maxsize=2)
 def read_memory(path: Path) -> Memory:
-    """The known questions in a JSONL file; InputError with the line where one cannot be used."""
+    """The known questions in a JSONL file; InputError where one cannot be used, or there is none."""
     texts, passages = [], []
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
@@ -160,6 +160,8 @@ def read_memory(path: Path) -> Memory:
             raise InputError(f"{path}: line {number}: expected a text and a list of passage ids")
         texts.append(text)
         passages.append(tuple(ids))
+    if not texts:
+        raise InputError(f"{path}: holds no known question; a line is an object with 'question' and 'passages'")
     terms = [np.unique(analysed.words) for analysed in _ANALYSIS(texts)]
     holders: dict[int, list[int]] = defaultdict(list)
     for position, each in enumerate(terms):

@@ -48,11 +48,11 @@ class Prepared(Protocol):
 class CrossEncoder:
     """Rescores the first ``depth`` passages of each ranking with a cross-encoder.
 
-    ``weight`` is the share of the new score: 1 replaces the old one (AUEB, section 3.2), less blends both, each
-    scaled to 0-1 over the passages reranked. With weight 1 and a model that has a calibration, scores are
+    ``weight`` is the share of the new score: 1 replaces the old one by the model's own (AUEB, section 3.2), less blends
+    both, each scaled to 0-1 over the passages reranked. With weight 1 and a model that has a calibration, scores are
     probabilities, so that a threshold means the same across models; only the passages reranked are kept then.
-    Otherwise passages below ``depth`` follow in their old order. A passage longer than ``window`` words is
-    read in windows, and the best counts.
+    Otherwise passages below ``depth`` follow in their old order, with scores below all others. A passage longer than
+    ``window`` words is read in windows, and the best counts.
     """
 
     model: str
@@ -83,13 +83,16 @@ class CrossEncoder:
             scale, shift = calibration
             probable = [(hit.passage_id, logistic(scale * hit.score + shift)) for hit in scored.hits]
             return Ranking.of(query.id, probable, "probability")
-        new = dict(minmax(scored, self.depth).hits)
-        old = dict(minmax(Ranking(query.id, head), self.depth).hits)
-        blended = [(place, self.weight * new[place] + (1 - self.weight) * old[place]) for place in new]
-        # The tail keeps its order below the head: its old scores, moved under 0.
+        new = [*scored.hits] if self.weight == 1.0 else self._blended(scored, Ranking(query.id, head))
+        # The tail keeps its order below the head: its old scores, moved under the head's.
+        floor = min(hit.score for hit in new) - 1e-3
         top = ranking.hits[self.depth].score if len(ranking.hits) > self.depth else 0.0
-        tail = [Hit(hit.passage_id, hit.score - top - 1e-3) for hit in ranking.hits[self.depth :]]
-        return Ranking.of(query.id, [*blended, *tail])
+        tail = [Hit(hit.passage_id, floor + hit.score - top) for hit in ranking.hits[self.depth :]]
+        return Ranking.of(query.id, [*new, *tail])
+
+    def _blended(self, scored: Ranking, head: Ranking) -> list[Hit]:
+        new, old = dict(minmax(scored, self.depth).hits), dict(minmax(head, self.depth).hits)
+        return [Hit(place, self.weight * new[place] + (1 - self.weight) * old[place]) for place in new]
 
     def _scores(self, query: Query, ids: Sequence[str], corpus: Corpus) -> Ranking:
         passages = corpus.read(ids)
