@@ -49,7 +49,7 @@ ANSWERS = CASES.with_name("answer_cases.jsonl")
 SETS = {"near the text": CASES, "put freely": ANSWERS}
 WEIGHTS = ROOT / "src" / "responsa" / "answer" / "verified" / "support.json"
 WITHHELD, KEPT, OVERHEAD = 0.95, 0.90, 0.300
-LEAST = 0.72  # support that is needed: on the even cases near the text both targets are reached from .7 to .75
+LEAST = 0.66  # support that is needed: on the even cases near the text both targets are reached from .6 to .72
 _QUESTIONS, _PASSAGES, _CORES = 25, 5, 2
 
 

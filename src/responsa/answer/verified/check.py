@@ -21,7 +21,9 @@ from responsa.corpus.view import Corpus
 from responsa.entailment import EntailmentModel
 from responsa.text import normalise, sentences, tidy
 
-_TOKEN = re.compile(r"[^\W_]+(?:[.,](?=\d)\d+)*")
+# Words and figures; and the signs that change what they say: currencies, shares, comparisons, a minus.
+_WORD = r"[^\W_]+(?:[.,](?=\d)\d+)*"
+_TOKEN = re.compile(rf"{_WORD}|[%‰<>≤≥=±+×÷$¢-¥\u20a0-\u20c0]|(?<![\w)])[-−–](?=\d)")
 _ITEM = re.compile(r"^[ \t\u200e]*(?:\((?:[a-z]{1,4}|\d{1,3})\)|[-–•*]|\d{1,2}[.)])\s", re.MULTILINE)
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\.\.\.|…)\s*")
 _FEW = 6  # words that are found word for word or not at all
@@ -188,7 +190,7 @@ def located(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def _found(quote: str, text: str) -> tuple[int, int] | None:
-    wanted = [word.casefold() for word in _TOKEN.findall(normalise(quote))]
+    wanted = _tokens(quote)
     if not wanted:
         return None
     places = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
@@ -222,7 +224,7 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _fixed(words: Sequence[str]) -> list[str]:
     """What a quote may not change."""
-    return [word for word in words if any(map(str.isdigit, word)) or word in _FIXED]
+    return [word for word in words if any(map(str.isdigit, word)) or word in _FIXED or not word[0].isalnum()]
 
 
 _FIXED_WORDS = """
@@ -245,13 +247,26 @@ def _by_rules(claim: Claim, reader: Reader) -> Verdict | None:
     for evidence in claim.evidence:
         if evidence.quote and located(evidence.quote, _said(evidence.source, reader)) is None:
             return Verdict(0.0, (f"the words quoted as support do not stand in {evidence.source.label}",))
-    words = [word.casefold() for word in _TOKEN.findall(normalise(claim.text))]
+    said, signs = _tokens(claim.text), ""
     for evidence in claim.evidence:
         for unit in reader.units(evidence.source):
-            if [word.casefold() for word in _TOKEN.findall(normalise(unit.text))] == words:
+            held = _tokens(unit.text)
+            if held == said:
                 return Verdict(1.0, (), (Span(evidence.source, unit.start, unit.end),))
+            if _words_of(held) == _words_of(said):
+                signs = f"it has the words of {evidence.source.label} with other signs, such as those of a currency"
+    if signs:
+        return Verdict(0.0, (signs,))
     reasons = against(claim.text, reader.cited(claim))
     return Verdict(0.0, tuple(reasons.values())) if DECISIVE & reasons.keys() else None
+
+
+def _tokens(text: str) -> list[str]:
+    return [token.casefold() for token in _TOKEN.findall(normalise(text))]
+
+
+def _words_of(tokens: Sequence[str]) -> list[str]:
+    return [token for token in tokens if token[0].isalnum()]
 
 
 def _said(source: Source, reader: Reader) -> str:

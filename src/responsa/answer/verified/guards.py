@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from responsa.answer.verified import figures, force, limits, who
+from responsa.answer.verified import copied, figures, force, limits, who
 from responsa.answer.verified.units import Cited
 from responsa.text import normalise
 
@@ -33,6 +33,7 @@ GUARDS: tuple[Callable[[str, Cited], str], ...] = (
     who.crossed,
     who.mixed,
     who.roles,
+    copied.replaced,
 )
 # What these object to is never supported: words, links and provisions that do not stand in the text, and the contrary
 # of what does. Of 15,000 supported sentences put freely each objected to at most one in 500.
