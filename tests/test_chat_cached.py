@@ -83,7 +83,7 @@ def test_the_model_is_in_the_key_and_what_does_not_change_the_reply_is_not(cache
 
 def test_defaults_of_the_model_are_in_the_key(cache):
     with ChatServer() as server:
-        CachedChat(model_at(server, defaults=Settings(temperature=0.0)), cache).reply(chat())
+        CachedChat(model_at(server, settings=Settings(temperature=0.0)), cache).reply(chat())
         assert not CachedChat(model_at(server), cache).reply(chat()).call.cached
         told = chat(settings=Settings(temperature=0.0))
         assert CachedChat(model_at(server), cache).reply(told).call.cached

@@ -396,10 +396,17 @@ def test_messages_and_settings_arrive(server):
     assert "stream" not in body or body["stream"] is False
 
 
-def test_defaults_fill_what_a_chat_leaves_open(server):
-    model = model_at(server, defaults=Settings(temperature=0.0, seed=1))
-    model.reply(chat(settings=Settings(seed=5)))
-    assert (server.requests[0].body["temperature"], server.requests[0].body["seed"]) == (0.0, 5)
+def test_settings_of_the_model_go_before_those_of_a_chat(server):
+    model = model_at(server, settings=Settings(temperature=0.9, max_tokens=300, seed=7))
+    for asked in (Settings(0.0, 0.5, 500, 0), Settings(1.0, None, 20, 2)):
+        model.reply(chat(settings=asked))
+    first, second = (request.body for request in server.requests)
+    assert (first["temperature"], first["top_p"], first["seed"]) == (0.9, 0.5, 7)
+    assert (second["temperature"], second["seed"]) == (0.9, 2)  # a seed of its own tells candidates apart
+    limits = [body.get("max_completion_tokens") or body.get("max_tokens") for body in (first, second)]
+    assert limits == [300, 20]
+    whole = model.complete(chat(settings=Settings(0.0, 0.5, 500, 0)))
+    assert model.complete(whole) == whole
 
 
 def test_this_machine_is_not_asked_through_a_proxy(server, monkeypatch):

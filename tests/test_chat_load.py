@@ -50,7 +50,7 @@ def test_settings():
     )
     assert (model.requests_per_minute, model.tokens_per_minute, model.threads, model.attempts) == (60, 1e5, 2, 1)
     assert (model.window, model.price, model.wire.timeout, model.wire.patience) == (4096, (1.5, 6.0), 9.0, 5.0)
-    assert model.defaults == Settings(0.0, 0.5, 100, 3)
+    assert model.settings == Settings(0.0, 0.5, 100, 3)
     assert model.cost(1_000_000, 500_000) == 4.5
 
 

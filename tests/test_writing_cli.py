@@ -243,3 +243,21 @@ def test_a_network_tells_the_obligations_of_a_verified_answer(library):
     assert told["checked"]["obligations"].startswith("responsa-obligations@")
     assert refused.exit_code == 1
     assert "obligations: 'laws' is neither rules nor the name of a model" in f"{refused.output}{refused.exception}"
+
+
+def test_settings_in_the_name_of_a_model_hold(library):
+    with ChatServer() as server:
+        named = f"{server.url}#local?temperature=0.9&seed=7"
+        told = json.loads(invoke("ask", ASKED, "--recipe", plain(library), "--model", named, "--json").stdout)
+        body = server.requests[0].body
+    assert (body["temperature"], body["seed"]) == (0.9, 7)
+    assert told["trace"][0]["seed"] == 7
+
+
+@pytest.mark.parametrize("command", ["ask", "answer"])
+def test_a_recipe_that_answers_without_a_model_takes_none(library, command):
+    path, _ = questions_file(library, 2)
+    asked = (ASKED,) if command == "ask" else (path, "--out", library / "out.json")
+    refused = invoke(command, *asked, "--recipe", own_recipe(library, "noc"), "--model", "http://127.0.0.1:9/v1#m")
+    assert refused.exit_code == 1
+    assert "--model: the recipe 'own' answers without a language model" in f"{refused.output}{refused.exception}"

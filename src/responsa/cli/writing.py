@@ -51,6 +51,8 @@ def written(name: str, model: str, *, asked: bool) -> Recipe:
         return replace(chosen, answer=Extractive()) if isinstance(own, Generator) else chosen
     named = bool(os.environ.get(VARIABLE, "").strip())
     if not isinstance(own, Generator):
+        if model and not isinstance(own, Extractive):
+            raise InputError(f"--model: the recipe {chosen.name!r} answers without a language model; leave it out")
         if model or (named and "answer" not in recipes.read(name)):
             return replace(chosen, answer=Verified(model=model))
         return chosen

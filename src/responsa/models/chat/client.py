@@ -29,13 +29,13 @@ class ApiChat:
     (None: no limit). What may pass (status 408, 429 and 5xx, time-outs, lost connections, streams cut off, replies that
     are empty or cannot be read) is sent ``attempts`` times in all; refusals and replies cut at their greatest length
     are not sent again, since the same comes back. A server that asks for a pause is given it, up to the wire's
-    patience. ``defaults`` are the settings of chats that have none of their own. ``price`` is in US dollars for a
+    patience. ``settings`` go before those of a chat. ``price`` is in US dollars for a
     million tokens in and out; without it the price list says. ``told_window`` goes before the window of that list.
     """
 
     wire: Wire
     name: str
-    defaults: Settings = field(default=Settings())
+    settings: Settings = field(default=Settings())
     threads: int = 4
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
@@ -65,13 +65,15 @@ class ApiChat:
         return prices.cost(self.wire.vendor, self.wire.model, tokens_in, tokens_out, self.price)
 
     def complete(self, chat: Chat) -> Chat:
-        """The chat with the defaults where it leaves a setting open."""
-        own, defaults = chat.settings, self.defaults
+        """The chat with the settings that the model's name gives, which go before those of the prompt: a seed in
+        place of none or 0, since others tell candidates apart; of two limits of a reply the lower."""
+        asked, named = chat.settings, self.settings
+        limits = [limit for limit in (asked.max_tokens, named.max_tokens) if limit is not None]
         settings = Settings(
-            temperature=defaults.temperature if own.temperature is None else own.temperature,
-            top_p=defaults.top_p if own.top_p is None else own.top_p,
-            max_tokens=defaults.max_tokens if own.max_tokens is None else own.max_tokens,
-            seed=defaults.seed if own.seed is None else own.seed,
+            temperature=asked.temperature if named.temperature is None else named.temperature,
+            top_p=asked.top_p if named.top_p is None else named.top_p,
+            max_tokens=min(limits, default=None),
+            seed=asked.seed if named.seed is None or asked.seed else named.seed,
         )
         return replace(chat, settings=settings)
 
