@@ -632,3 +632,31 @@ def test_demo_refuses(demo, tmp_path):
         done = demo(*arguments)
         assert done.returncode == 1
         assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("add", "--sample"), ("documents",), ("ask", "Who?"), ("score", "run", "a", "--gold", "b")]
+)
+@pytest.mark.parametrize("kind", ["below a file", "dangling", "in /proc", "too long"])
+def test_what_can_be_no_library_is_told_in_a_line(call, tmp_path, kind, command):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    folder = {
+        "below a file": tmp_path / "file" / "lib",
+        "dangling": tmp_path / "dangling",
+        "in /proc": Path("/proc/responsa"),
+        "too long": tmp_path / ("x" * 300),
+    }[kind]
+    done = call("--library", folder, *command)
+    assert done.code == 1
+    assert len(done.err.splitlines()) == 1
+    if command[0] == "add":
+        assert "cannot be a library (" in done.err
+        assert "name another folder with --library DIR" in done.err
+
+
+def test_a_folder_without_a_file_to_read_is_told(call, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = call("--library", tmp_path / "library", "add", tmp_path / "empty")
+    assert done.code == 1
+    assert "nothing was read: no file there has a suffix that is known; read are: .docx," in done.err

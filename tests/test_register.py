@@ -22,6 +22,7 @@ from responsa.register import by_who, register
 from responsa.register.aligned import plain
 from responsa.register.clauses import clauses
 from responsa.register.units import units
+from responsa.register.words import is_actor
 from responsa.render import sheets
 from responsa.text import sentences
 from responsa.types import Passage
@@ -426,3 +427,16 @@ def test_the_register_of_the_crr(data, tmp_path):
     shares = [each.quantity for duty in own_funds for each in duty.measures if each.quantity.kind == "percentage"]
     assert [str(each.value) for each in shares] == ["4.5", "6", "8"]
     assert {sheets.words(each.who) for each in own_funds} == {"institutions"}
+
+
+@pytest.mark.parametrize(
+    "who",
+    ["The IT department", "The Security Desk", "The treasury", "The Group Treasurer", "The Head of Compliance",
+     "The second line of defence", "The department", "The Legal Division", "The CRO"],
+)  # fmt: skip
+def test_bodies_of_a_bank_are_somebody(who):
+    assert is_actor(who.lower())
+
+
+def test_a_thing_is_nobody():
+    assert not any(map(is_actor, ("the record", "the line", "the register of members", "the amount")))

@@ -79,6 +79,7 @@ def add(
     """
     from responsa import views
     from responsa.corpus import library
+    from responsa.corpus.readers import SUFFIXES
     from responsa.engine import prepare
     from responsa.recipe import WORDS, load
     from responsa.sample import rulebook
@@ -104,7 +105,10 @@ def add(
         passages = sum(file.passages for file in report.files)
         say(", ".join(f"{count} {status}" for status, count in counts.items()) + f"; {passages:,} passages read")
     _note_what_became(report)
-    if report.refused or report.interrupted:
+    nothing = not report.files and not report.missing and not report.interrupted
+    if nothing:
+        note(f"nothing was read: no file there has a suffix that is known; read are: {', '.join(sorted(SUFFIXES))}")
+    if report.refused or report.interrupted or nothing:
         raise typer.Exit(1)
 
 

@@ -82,7 +82,7 @@ def read_gold(folder: Path, gold: Path, graded: bool = False) -> list[Judgement]
     from responsa.corpus.library import Library
     from responsa.evaluate import trec
 
-    if not (folder / catalogue.FILE).exists():
+    if not catalogue.is_there(folder):
         return trec.read_gold(gold, None, graded)
     with Library.open(folder) as library:
         corpus = library.corpus()

@@ -19,6 +19,7 @@ from responsa.errors import LibraryBusy, LibraryTooNew, NotALibrary, StorageErro
 from responsa.types import Box, Edition, Passage, Version
 
 FILE = "catalogue.sqlite"
+_LONGEST = 120  # characters of a path that an error shows
 APPLICATION_ID = 0x52534130  # "RSA0": tells a Responsa catalogue from any other SQLite file
 SCHEMA_VERSION = 1
 
@@ -131,9 +132,10 @@ def _immutable(folder: Path) -> bool:
 
 def refuse_strangers(folder: Path) -> None:
     """NotALibrary where a library cannot be made: a file, or a folder that holds something else."""
+    there = is_there(folder)
     if folder.exists() and not folder.is_dir():
         raise NotALibrary(f"{folder}: is a file; a library is a folder")
-    if not folder.exists() or (folder / FILE).exists():
+    if there or not folder.exists():
         return
     strangers = sorted(entry.name for entry in folder.iterdir() if entry.name != ".lock")
     if strangers:
@@ -153,9 +155,34 @@ def create(folder: Path) -> None:
         )
 
 
+def is_there(folder: Path) -> bool:
+    """Whether the folder has the file of a catalogue. StorageError for what can be no folder."""
+    try:
+        return (folder / FILE).is_file()
+    except OSError as error:
+        raise _no_folder(folder, error) from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a library, and those above it. StorageError where there can be none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, FileNotFoundError, NotADirectoryError) as error:
+        raise _no_folder(folder, error) from error
+    except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL):
+            raise _no_folder(folder, error) from error
+        raise
+
+
+def _no_folder(folder: Path, error: OSError) -> StorageError:
+    shown = str(folder) if len(str(folder)) <= _LONGEST else f"{str(folder)[:_LONGEST]}..."
+    return StorageError(f"{shown}: cannot be a library ({error.strerror}); name another folder with --library DIR")
+
+
 def exists(folder: Path) -> bool:
     """Whether the folder has a catalogue with a finished schema."""
-    if not (folder / FILE).is_file():
+    if not is_there(folder):
         return False
     with storage_errors(folder), contextlib.closing(_open(folder, writable=False)) as db:
         return bool(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -163,7 +190,7 @@ def exists(folder: Path) -> bool:
 
 def connect(folder: Path, *, writable: bool) -> sqlite3.Connection:
     """A connection to an existing catalogue, its kind and schema version checked."""
-    if not (folder / FILE).is_file():
+    if not is_there(folder):
         raise NotALibrary(
             f"{folder}: no library here; name one with --library DIR, "
             f"or make it with: responsa --library {folder} add SOURCE"

@@ -114,7 +114,7 @@ def writer(folder: Path, wait: float = 10.0, waiting: Callable[[], None] | None 
     """
     with catalogue.storage_errors(folder):
         catalogue.refuse_strangers(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        catalogue.make_folder(folder)
         lock = FileLock(folder / ".lock")
         try:
             lock.acquire(timeout=0)

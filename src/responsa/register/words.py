@@ -33,7 +33,8 @@ _ACTOR = (
     r"contractors?|suppliers?|underwriters?|traders?|assessors?|reviewers?|inspectors?|investigators?|nominees?|"
     r"founders?|"
     r"shari'a supervisory board|unit|ministers?|president|chair(?:man|person)?|delegates?|licensees?|transferor|"
-    r"appraisers?)"
+    r"appraisers?|departments?|desks?|divisions?|treasur(?:y|ies|ers?)|heads?|(?:first|second|third) lines?|teams?|"
+    r"ceo|cfo|coo|cro|cco)"
 )
 ACTOR = re.compile(rf"\b(?:{_ACTOR}|it|they|he|she|we|you)\Z")
 PRONOUN = re.compile(r"(?:(?:each|both|all) of )?(?:it|they|he|she|he or she|them)(?: (?:also|each|both|all))?\Z")
