@@ -89,6 +89,8 @@ def obligations(
         _print(version, duties)
     else:
         _write(form, out or Path("-"), version, duties, counts)
+        if out and str(out) != "-":
+            note(f"{plural(len(duties), 'obligation')} written to {out}")
     (note if form else say)(_summary(duties, counts))
 
 

