@@ -315,15 +315,31 @@ def test_a_dry_run_sends_nothing_and_foresees_what_is_left(tried, tmp_path, serv
     assert sum(each.calls for _, _, rows in after for each in rows if each.purpose == "answer") == 0
 
 
+def test_what_rows_share_is_planned_once(tried, tmp_path, server):
+    path = recipe(tmp_path, "own", kind="passages")
+    rows = [AnswerRow(path, f"own, k={k}", k=k) for k in (1, 2, 3)]
+    planned = answer_run.plans(table(*rows), tried.answering(), tried.scorer)
+    answers, judged = ([rows[place] for _, _, rows in planned] for place in (0, 1))
+    assert [each.calls for each in judged] == [12, 12, 12]  # what is rated is not known
+    assert [each.calls + each.known for each in answers] == [12, 12, 12]
+    assert answers[2].known > 0  # few passages are found
+    answering = tried.answering()
+    answering.folder.mkdir(parents=True)
+    assert {answering.row(row).state for row in rows} == {"done"}
+    assert len(server.requests) == sum(each.calls for each in answers) < 36
+
+
 def test_a_dry_run_does_not_ask_a_reranker(tried, tmp_path, server):
-    path = tmp_path / "ranked.toml"
+    path, other = tmp_path / "ranked.toml", tmp_path / "other.toml"
     path.write_text(
         '[[retrieve]]\nkind = "bm25"\n[[rerank]]\nkind = "listwise"\ndepth = 30\nwindow = 20\nstep = 5\n'
         '[abstain]\nkind = "term-coverage"\nleast = 0\n[answer]\nkind = "passages"\n'
     )
-    ((_, _, rows),) = answer_run.plans(table(str(path)), tried.answering(), tried.scorer)
+    other.write_text(path.read_text() + "temperature = 0.5\n")
+    (_, _, rows), (_, _, more) = answer_run.plans(table(str(path), str(other)), tried.answering(), tried.scorer)
     assert server.requests == []
     assert [(each.purpose, each.calls) for each in rows[:2]] == [("rerank", 36), ("answer", 12)]
+    assert [(each.calls, each.known) for each in more[:2]] == [(0, 36), (12, 0)]
 
 
 def test_check_tells_of_every_need(tmp_path, monkeypatch):
