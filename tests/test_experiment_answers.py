@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import asdict
 from datetime import date
 
 import pytest
@@ -22,12 +23,14 @@ from responsa.evaluate import repass
 from responsa.evaluate.judge import Judge
 from responsa.evaluate.repass_files import read_answers
 from responsa.experiment import answer_data, answer_run
+from responsa.experiment.answer_results import cost
 from responsa.experiment.answer_scores import Scorer
 from responsa.experiment.answer_table import AnswerRow
 from responsa.experiment.answers import Answering
 from responsa.models.chat.load import load_chat
 from responsa.testing import ChatServer
 from responsa.testing.replies import sensible
+from responsa.types import Call
 
 pytest.importorskip("pydantic_ai", reason="needs responsa[llm]")
 
@@ -286,9 +289,18 @@ def test_a_judge_that_gives_no_rating_leaves_answers_unscored(tried, tmp_path):
         assert list(found["unscored"]) == ["q003"]
         assert sum(found["counts"].values()) == 11
         assert len(judge.requests) == 11 + 3
+        assert found["cost"]["judged"]["requests"] == 11 + 3
         tried(made)  # neither is it asked again
         assert len(judge.requests) == 11 + 3
         assert "1 answers could not be rated and count nothing" in (tmp_path / "out" / "tried" / "table.md").read_text()
+
+
+def test_requests_are_counted_as_they_were_sent():
+    calls = [
+        Call("judge", "m", "p", attempts=attempts, cached=not attempts and not error, error=error)
+        for attempts, error in ((1, ""), (3, "no JSON"), (0, ""), (0, "the prompt is too long"))
+    ]
+    assert cost(map(asdict, calls))["requests"] == 1 + 3 + 1 + 0
 
 
 def test_no_judge_no_row(tried, tmp_path, server):
@@ -438,6 +450,7 @@ def test_five_hundred_questions_and_a_server_that_fails(tmp_path, library, monke
         sent = len(server.requests)
         # a connection that ends as it is used again, or a busy machine, can end an attempt before the server has read it
         assert 0 <= sum(attempts) - sent <= 5
+        assert sum(spent["requests"] for spent in found["cost"].values()) == sum(attempts)
         first = tried.bytes()
         tried(made, threads=32)
         assert (len(server.requests), tried.bytes()) == (sent, first)
