@@ -183,12 +183,25 @@ def test_a_column_for_each_rater(file):
     assert found == {"Ada": {("", "q1"): 4, ("", "q2"): 1}, "Ben": {("", "q1"): 3, ("", "q2"): 2}}
 
 
+def test_an_empty_cell_is_not_rated_and_counted(file):
+    said = []
+    path = file("id;anna;ben\nq1;3;\nq2;;\nq3\nq4;2;4\n")
+    assert by_rater(read_ratings(path, said.append)) == {
+        "anna": {("", "q1"): 3, ("", "q4"): 2}, "ben": {("", "q4"): 4}
+    }  # fmt: skip
+    assert said == [f"{path}: 5 cells are empty: not rated"]
+    read_ratings(file("id,anna\nq1,4\nq2,\n"), said.append)
+    assert said[1:] == [f"{path}: 1 cell is empty: not rated"]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("id,rating\nq1,\nq2,good\nq3,3.5\n", "line 2: the rating is missing; line 3: 'good' is no rating; line 4: '3.5' is no rating: write 1, 2, 3 or 4"),
         ("id,rating\nq1\n", "line 2: the rating is missing"),
-        ("id,Ada,Ben\nq1,4,\n", "line 2: the rating is missing by Ben"),
+        ("id,Ada,Ben\nq1,,0\n", "line 2: '0' is no rating by Ben"),
+        ("id,Ada,Ben\nq1,,good\n", "line 2: 'good' is no rating by Ben"),
+        ("id,Ada,Ben\nq1,,\n", "holds no rating"),
         ("id,rating\nq1,5\n", "line 2: '5' is no rating"),
         ("id,rating\nq1,4\nq1,3\n", "line 3: 'q1' is rated again by people (line 2)"),
         ("id,rating\n,4\n", "line 2: no id"),
