@@ -11,7 +11,7 @@ from responsa.cache import Cache
 from responsa.cli.planned import print_planned
 from responsa.models.chat import ChatFailed, Settings
 from responsa.models.chat.cached import CachedChat
-from responsa.models.chat.dryrun import REPLY, DryRun, Planned
+from responsa.models.chat.dryrun import REPLY, DryRun, Foreseen, Planned
 from responsa.models.chat.structured import Parsed, ask
 from responsa.testing import ChatServer
 
@@ -57,6 +57,16 @@ def test_what_is_asked_twice_would_be_sent_once(server, tmp_path):
     uncached = DryRun(model_at(server))
     uncached.replies([chat("same"), chat("same")])
     assert uncached.planned()[0].calls == 2
+
+
+def test_what_another_dry_run_would_send_is_known_where_they_share_it(server, tmp_path):
+    model, foreseen = CachedChat(model_at(server), Cache(tmp_path / "c.sqlite")), Foreseen()
+    first, second, alone = DryRun(model, foreseen), DryRun(model, foreseen), DryRun(model)
+    for dry in (first, second, alone):
+        dry.reply(chat("same"))
+    second.reply(chat("own"))
+    plans = [dry.planned()[0] for dry in (first, second, alone)]
+    assert [(row.calls, row.known) for row in plans] == [(1, 0), (1, 1), (1, 0)]
 
 
 def test_a_key_is_not_needed(server):

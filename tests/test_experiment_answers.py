@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import asdict
 from datetime import date
 
 import pytest
@@ -22,12 +23,14 @@ from responsa.evaluate import repass
 from responsa.evaluate.judge import Judge
 from responsa.evaluate.repass_files import read_answers
 from responsa.experiment import answer_data, answer_run
+from responsa.experiment.answer_results import cost
 from responsa.experiment.answer_scores import Scorer
 from responsa.experiment.answer_table import AnswerRow
 from responsa.experiment.answers import Answering
 from responsa.models.chat.load import load_chat
 from responsa.testing import ChatServer
 from responsa.testing.replies import sensible
+from responsa.types import Call
 
 pytest.importorskip("pydantic_ai", reason="needs responsa[llm]")
 
@@ -286,9 +289,18 @@ def test_a_judge_that_gives_no_rating_leaves_answers_unscored(tried, tmp_path):
         assert list(found["unscored"]) == ["q003"]
         assert sum(found["counts"].values()) == 11
         assert len(judge.requests) == 11 + 3
+        assert found["cost"]["judged"]["requests"] == 11 + 3
         tried(made)  # neither is it asked again
         assert len(judge.requests) == 11 + 3
         assert "1 answers could not be rated and count nothing" in (tmp_path / "out" / "tried" / "table.md").read_text()
+
+
+def test_requests_are_counted_as_they_were_sent():
+    calls = [
+        Call("judge", "m", "p", attempts=attempts, cached=not attempts and not error, error=error)
+        for attempts, error in ((1, ""), (3, "no JSON"), (0, ""), (0, "the prompt is too long"))
+    ]
+    assert cost(map(asdict, calls))["requests"] == 1 + 3 + 1 + 0
 
 
 def test_no_judge_no_row(tried, tmp_path, server):
@@ -315,15 +327,31 @@ def test_a_dry_run_sends_nothing_and_foresees_what_is_left(tried, tmp_path, serv
     assert sum(each.calls for _, _, rows in after for each in rows if each.purpose == "answer") == 0
 
 
+def test_what_rows_share_is_planned_once(tried, tmp_path, server):
+    path = recipe(tmp_path, "own", kind="passages")
+    rows = [AnswerRow(path, f"own, k={k}", k=k) for k in (1, 2, 3)]
+    planned = answer_run.plans(table(*rows), tried.answering(), tried.scorer)
+    answers, judged = ([rows[place] for _, _, rows in planned] for place in (0, 1))
+    assert [each.calls for each in judged] == [12, 12, 12]  # what is rated is not known
+    assert [each.calls + each.known for each in answers] == [12, 12, 12]
+    assert answers[2].known > 0  # few passages are found
+    answering = tried.answering()
+    answering.folder.mkdir(parents=True)
+    assert {answering.row(row).state for row in rows} == {"done"}
+    assert len(server.requests) == sum(each.calls for each in answers) < 36
+
+
 def test_a_dry_run_does_not_ask_a_reranker(tried, tmp_path, server):
-    path = tmp_path / "ranked.toml"
+    path, other = tmp_path / "ranked.toml", tmp_path / "other.toml"
     path.write_text(
         '[[retrieve]]\nkind = "bm25"\n[[rerank]]\nkind = "listwise"\ndepth = 30\nwindow = 20\nstep = 5\n'
         '[abstain]\nkind = "term-coverage"\nleast = 0\n[answer]\nkind = "passages"\n'
     )
-    ((_, _, rows),) = answer_run.plans(table(str(path)), tried.answering(), tried.scorer)
+    other.write_text(path.read_text() + "temperature = 0.5\n")
+    (_, _, rows), (_, _, more) = answer_run.plans(table(str(path), str(other)), tried.answering(), tried.scorer)
     assert server.requests == []
     assert [(each.purpose, each.calls) for each in rows[:2]] == [("rerank", 36), ("answer", 12)]
+    assert [(each.calls, each.known) for each in more[:2]] == [(0, 36), (12, 0)]
 
 
 def test_check_tells_of_every_need(tmp_path, monkeypatch):
@@ -422,6 +450,7 @@ def test_five_hundred_questions_and_a_server_that_fails(tmp_path, library, monke
         sent = len(server.requests)
         # a connection that ends as it is used again, or a busy machine, can end an attempt before the server has read it
         assert 0 <= sum(attempts) - sent <= 5
+        assert sum(spent["requests"] for spent in found["cost"].values()) == sum(attempts)
         first = tried.bytes()
         tried(made, threads=32)
         assert (len(server.requests), tried.bytes()) == (sent, first)

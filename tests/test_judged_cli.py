@@ -116,6 +116,31 @@ def test_approaches_people_and_bias(call, server, files, tmp_path):
     assert "Kendall's tau" in done.out
 
 
+def test_ids_that_no_judge_rates_are_told_for_what_they_are(call, server, files, tmp_path):
+    _, mixed, references = files
+    people = tmp_path / "people.csv"
+    typed = (
+        "score",
+        "judged",
+        mixed,
+        "--references",
+        references,
+        "--judge",
+        f"{server.url}#judge",
+        "--ratings",
+        people,
+    )
+    people.write_text("id;anna;ben\nq1;1;\nq8;1;1\n")
+    err = call(*typed).err
+    assert f"{people}: 1 cell is empty: not rated" in err
+    assert f"{people}: 1 id is of a question without an answer, which no judge sees, such as 'q8'" in err
+    assert "no answer that is judged" not in err
+    people.write_text("id,anna\nq1,1\nq8,1\nq98,1\nq99,1\n")
+    err = call(*typed).err
+    assert "1 id is of a question without an answer" in err
+    assert f"{people}: 2 ids are of no answer that is judged, such as 'q98'" in err
+
+
 def test_unanswered_questions_can_be_left_out(call, server, files):
     _, mixed, references = files
     typed = ("score", "judged", mixed, "--references", references, "--judge", f"{server.url}#judge", "--unanswered")

@@ -19,6 +19,7 @@ from responsa.evaluate.ratings import (
     consensus,
     consensus_of,
     half_down,
+    is_correct,
     kendall,
     read_ratings,
     summarise,
@@ -126,11 +127,27 @@ def test_the_tables_of_the_papers():
     assert summarise(values) == found
 
 
-def test_a_mean_of_judges_is_counted_at_the_lower_rating_and_correct_above_two():
+def test_a_mean_of_judges_is_counted_and_correct_at_the_nearest_rating_halfway_at_the_lower():
     found = summarise([2.5, 2.0, 3.25])
-    assert (found.counts, found.correct_count) == ((0, 2, 1, 0), 2)
+    assert (found.counts, found.correct_count) == ((0, 2, 1, 0), 1)
+    assert found.average.mean == pytest.approx(7.75 / 3)
+    halves = summarise([2.5] * 4)
+    assert (halves.counts, halves.correct_count, halves.correct.mean) == ((0, 4, 0, 0), 0, 0.0)
+    assert half_down((7 / 3 + 8 / 3) / 2 + 1e-12) == 2
     assert [half_down(value) for value in (1.0, 1.5, 1.51, 3.5, 4.0)] == [1, 1, 2, 3, 4]
     assert summarise([3]).deviation is None
+
+
+@given(st.lists(st.floats(1, 4), min_size=1, max_size=20))
+def test_correct_are_those_counted_as_3_and_4(values):
+    found = summarise(values)
+    assert found.correct_count == found.counts[2] + found.counts[3]
+    assert sum(found.counts) == found.n
+
+
+@given(ratings)
+def test_a_single_judges_rating_is_correct_above_two(value):
+    assert is_correct(value) == (value > 2)
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [4.1]])
@@ -183,12 +200,25 @@ def test_a_column_for_each_rater(file):
     assert found == {"Ada": {("", "q1"): 4, ("", "q2"): 1}, "Ben": {("", "q1"): 3, ("", "q2"): 2}}
 
 
+def test_an_empty_cell_is_not_rated_and_counted(file):
+    said = []
+    path = file("id;anna;ben\nq1;3;\nq2;;\nq3\nq4;2;4\n")
+    assert by_rater(read_ratings(path, said.append)) == {
+        "anna": {("", "q1"): 3, ("", "q4"): 2}, "ben": {("", "q4"): 4}
+    }  # fmt: skip
+    assert said == [f"{path}: 5 cells are empty: not rated"]
+    read_ratings(file("id,anna\nq1,4\nq2,\n"), said.append)
+    assert said[1:] == [f"{path}: 1 cell is empty: not rated"]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("id,rating\nq1,\nq2,good\nq3,3.5\n", "line 2: the rating is missing; line 3: 'good' is no rating; line 4: '3.5' is no rating: write 1, 2, 3 or 4"),
         ("id,rating\nq1\n", "line 2: the rating is missing"),
-        ("id,Ada,Ben\nq1,4,\n", "line 2: the rating is missing by Ben"),
+        ("id,Ada,Ben\nq1,,0\n", "line 2: '0' is no rating by Ben"),
+        ("id,Ada,Ben\nq1,,good\n", "line 2: 'good' is no rating by Ben"),
+        ("id,Ada,Ben\nq1,,\n", "holds no rating"),
         ("id,rating\nq1,5\n", "line 2: '5' is no rating"),
         ("id,rating\nq1,4\nq1,3\n", "line 3: 'q1' is rated again by people (line 2)"),
         ("id,rating\n,4\n", "line 2: no id"),

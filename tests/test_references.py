@@ -133,7 +133,39 @@ TARGETS = {
         f"{CRR}#Article 118",
     ],
     "in Articles 92 and 93 respectively of Regulation (EU) No 575/2013": [f"{CRR}#Article 92", f"{CRR}#Article 93"],
+    "Article 129(4), 1st subparagraph, point (b) of CRR": [f"{CRR}#Article 129(4), first subparagraph, point (b)"],
+    "Article 415(3), 2nd subparagraph, of CRR": [f"{CRR}#Article 415(3), second subparagraph"],
+    "3rd and 4th subparagraph of Article 9(1)": [
+        "#Article 9(1), third subparagraph", "#Article 9(1), fourth subparagraph"
+    ],
+    "Article 9 (1), 1st subpara., point b) CRR": [f"{CRR}#Article 9(1), first subparagraph, point (b)"],
+    "Article 411 ff. CRR": [f"{CRR}#Article 411"],
+    "Articles 411 et seq. of Regulation (EU) No 575/2013": [f"{CRR}#Article 411"],
+    "Articles 411 et seq. and 425 CRR": [f"{CRR}#Article 411", f"{CRR}#Article 425"],
+    "see Article 411 et seq. In CRR it is": ["#Article 411", f"{CRR}#"],
+    "article 425(1)(a) crr; article 104a crd": [f"{CRR}#Article 425(1)(a)", "32013L0036#Article 104a"],
+    "Article 132a to Article 134 of CRR": [f"{CRR}#Article {number}" for number in ("132a", "133", "134")],
+    "Art. 5 to Art. 7": ["#Article 5", "#Article 6", "#Article 7"],
+    "Article 9(1) to Article 7": ["#Article 9(1)", "#Article 7"],
+    "Artikel 411 bis 413 der Verordnung (EU) Nr. 575/2013": [f"{CRR}#Article {number}" for number in (411, 412, 413)],
+    "Artikel 411 bis Artikel 413": ["#Article 411", "#Article 412", "#Article 413"],
+    "Articles 429 bis and 430": ["#Article 429a", "#Article 430"],
+    "Art. 129 Abs. 4 Unterabs. 1 Buchst. b CRR": [f"{CRR}#Article 129(4), first subparagraph, point (b)"],
+    "l'article 129, paragraphe 4, premier alinéa, point b), du CRR": [
+        f"{CRR}#Article 129(4), first subparagraph, point (b)"
+    ],
+    "articles 412 à 414 du règlement (UE) n° 575/2013": [f"{CRR}#Article {number}" for number in (412, 413, 414)],
+    "articles 412 a 414 CRR": [f"{CRR}#Article {number}" for number in (412, 413, 414)],
+    "articles 8 et 10 de la directive 2009/65/CE": ["32009L0065#Article 8", "32009L0065#Article 10"],
+    "Artt. 411 e 412 CRR": [f"{CRR}#Article 411", f"{CRR}#Article 412"],
+    "articolo 129, paragrafo 4, lettera b), del regolamento (UE) n. 575/2013": [f"{CRR}#Article 129(4)(b)"],
+    "artículo 129, apartado 4, segundo párrafo, letra b), del CRR": [
+        f"{CRR}#Article 129(4), second subparagraph, point (b)"
+    ],
     # not one reference more
+    "Article 5, 1st January": ["#Article 5"],
+    "Article 12 a 100 euro note": ["#Article 12"],
+    "points (d) and (e) of Article 6": ["#Article 6(d)", "#Article 6(e)"],
     "Articles 5 and 6, respectively, and the rest": ["#Article 5", "#Article 6"],
     "on this point": [],
     "the fact that no risk is left": [],
@@ -292,6 +324,9 @@ def test_any_text_can_be_parsed(text, here):
         "RTS on the ",
         "Article 1 b (1), ",
         "delegated act on the ",
+        "Article 1 et seq. ",
+        "Article 1 bis 2 ",
+        "Articles 1 to Article 500, ",
     ],
 )
 def test_hostile_text_is_parsed_in_bounded_time(unit):

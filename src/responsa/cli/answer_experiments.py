@@ -128,7 +128,9 @@ def _prepared(
 ) -> list[tuple[AnswerTable, Answering, Scorer]]:
     from responsa.experiment import answer_table
     from responsa.experiment.answers import Answering
+    from responsa.models.chat.dryrun import Foreseen
 
+    foreseen = Foreseen()
     asked: dict[object, Asked] = {}
     made = []
     for each in tables:
@@ -136,7 +138,15 @@ def _prepared(
         scorer = _scorer(each, options, bar)
         data = _asked(each, options, asked)
         answering = Answering(
-            options.out / "journals", library, corpus, data, options.threads, options.fresh, options.retry, bar
+            options.out / "journals",
+            library,
+            corpus,
+            data,
+            options.threads,
+            options.fresh,
+            options.retry,
+            bar,
+            foreseen=foreseen,
         )
         made.append((crossed, answering, scorer))
     return made

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from responsa.cli.output import JsonOption, note, print_json, progress, say
+from responsa.cli.output import JsonOption, note, plural, print_json, progress, say
 from responsa.cli.planned import DryRunOption, print_planned
 from responsa.errors import InputError, MissingDependency, ModelError
 
@@ -169,14 +169,22 @@ def _work(submissions: tuple[Submission, ...], ratings: Path | None, calibration
     people: dict[str, Any] = {_LABELS: {each.case.key: each.rating for each in shipped()}} if calibration else {}
     if ratings:
         names = [each.approach for each in submissions]
-        people |= people_of(read_ratings(ratings), names, ratings)
+        people |= people_of(read_ratings(ratings, note), names, ratings)
         known = {case.key for each in submissions for case in each.cases}
-        strange = [key[1] for given in people.values() for key in given if key not in known]
+        strange = [key for given in people.values() for key in given if key not in known]
         if strange and len(strange) == sum(map(len, people.values())):
-            raise InputError(f"{ratings}: no id is that of an answer that is judged, such as {strange[0]!r}")
-        if strange:
-            note(f"{ratings}: {len(set(strange)):,} ids are of no answer that is judged, such as {strange[0]!r}")
+            raise InputError(f"{ratings}: no id is that of an answer that is judged, such as {strange[0][1]!r}")
+        blank = {(each.approach, name) for each in submissions for name in each.unanswered}
+        _tell(ratings, [key[1] for key in strange if key in blank], "a question without an answer, which no judge sees")
+        _tell(ratings, [key[1] for key in strange if key not in blank], "no answer that is judged")
     return _Work(submissions, people)
+
+
+def _tell(ratings: Path, names: Sequence[str], what: str) -> None:
+    """Say of what the ids are that people rated and no judge rates."""
+    count = len(set(names))
+    if count:
+        note(f"{ratings}: {plural(count, 'id')} {'is' if count == 1 else 'are'} of {what}, such as {names[0]!r}")
 
 
 def _judges(names: Sequence[str], examples: str, temperature: float) -> list[Judge]:

@@ -11,22 +11,22 @@ OTHER = "other"  # named, but not by a name that is known: "Article 4 of the ITS
 
 # Short names and their CELEX numbers; of ADGM's the name itself. `(?i:` marks those written in any case.
 _ALIASES: tuple[tuple[str, str], ...] = (
-    (r"CRR\s?(?:2|II)\b", "32019R0876"),
-    (r"CRR\s?(?:3|III)\b", "32024R1623"),
-    (r"CRR(?:\sI)?\b|(?i:capital\srequirements?\sregulation(?:\s\(CRR\))?)\b|575/2013\b", CRR),
+    (r"(?i:crr)\s?(?:2|II)\b", "32019R0876"),
+    (r"(?i:crr)\s?(?:3|III)\b", "32024R1623"),
+    (r"(?i:crr)(?:\sI)?\b|(?i:capital\srequirements?\sregulation(?:\s\(CRR\))?)\b|575/2013\b", CRR),
     (
         r"LCR[\s-](?:DA|DR|(?i:delegated\s(?:act|regulation)|regulation))\b(?:\s(?:\(EU\)\s)?2015/61\b)?|(?:(?i:delegated\s(?:act|regulation))\s)?2015/61\b"
         r"|LCR(?=\s(?:Art|Annex))"
         r"|(?i:delegated\sact\s(?:(?:on|specifying|for)\s)?(?:the\s)?(?:lcr|liquidity\scoverage(?:\sr\w{1,12})?))\b",
         LCR_DA,
     ),
-    (r"CRD\s?(?:5|V)\b", "32019L0878"),
-    (r"CRD\s?(?:6|VI)\b", "32024L1619"),
-    (r"CRD\s?(?:2|II)\b", "32009L0111"),
-    (r"CRD\s?(?:3|III)\b", "32010L0076"),
-    (r"CRD(?:\s?(?:4|IV))?\b|(?i:capital\srequirements?\sdirective)(?:\sIV)?\b", "32013L0036"),
-    (r"BRRD(?:\s?(?:2|II)\b)", "32019L0879"),
-    (r"BRRD\b|(?i:bank\srecovery\sand\sresolution\sdirective)\b", "32014L0059"),
+    (r"(?i:crd)\s?(?:5|V)\b", "32019L0878"),
+    (r"(?i:crd)\s?(?:6|VI)\b", "32024L1619"),
+    (r"(?i:crd)\s?(?:2|II)\b", "32009L0111"),
+    (r"(?i:crd)\s?(?:3|III)\b", "32010L0076"),
+    (r"(?i:crd)(?:\s?(?:4|IV))?\b|(?i:capital\srequirements?\sdirective)(?:\sIV)?\b", "32013L0036"),
+    (r"(?i:brrd)(?:\s?(?:2|II)\b)", "32019L0879"),
+    (r"(?i:brrd)\b|(?i:bank\srecovery\sand\sresolution\sdirective)\b", "32014L0059"),
     (r"EMIR\b|(?i:european\smarket\sinfrastructure\sregulation)\b", "32012R0648"),
     (r"(?i:mifid)\s?(?:2|II)\b", "32014L0065"),
     (r"(?i:mifid)(?:\s?(?:1|I))?\b", "32004L0039"),
@@ -64,11 +64,14 @@ _SHORT = MappingProxyType({
     "32004L0039": "MiFID", "32014R0600": "MiFIR", "32014R0806": "SRMR", "32014L0049": "DGSD", "32011L0061": "AIFMD",
 })  # fmt: skip
 _RULEBOOKS = r"(?:GEN|PRU|AML|FUNDS|MIR|CIB|PIN|MAR|FEES|ISL|CMC|ENV)(?=\s(?:(?:Rules?|Chapter|Part|App)\s)?\d)"
-_NOUN = r"(?:Regula-?tions?|Reg\.?|R[eéè]glement|Directives?|Decisions?|Recommendations?|Verordnung|Richtlinie)"
-_TREATY = r"(?:EU|UE|EC|EEC|ECB|Euratom)"
+_NOUN = (
+    r"(?:Regula-?tions?|Reg\.?|R[eéè]glement|Regolamento|Reglamento|Directives?|Direttiva|Directiva|Decisions?"
+    r"|Recommendations?|Verordnung|Richtlinie)"
+)
+_TREATY = r"(?:EU|UE|EC|CE|EEC|ECB|Euratom)"
 _INSTRUMENT = (
     rf"(?:(?:Commission|Council|EU)\s{{1,3}})?(?:(?:Delegated|Implement(?:ing|ed))\s{{1,3}})?(?P<noun>{_NOUN})"
-    rf"\s{{0,3}}(?:\(?{_TREATY}(?:,\sEuratom)?\)?\s{{0,3}})?(?:N[o°r]\.?\s{{0,3}})?\(?"
+    rf"\s{{0,3}}(?:\(?{_TREATY}(?:,\sEuratom)?\)?\s{{0,3}})?(?:N[o°ºr.]\.?\s{{0,3}})?\(?"
     rf"(?P<a>\d{{1,4}})\s?/\s?(?P<b>\d{{1,4}})(?:\s?/\s?{_TREATY})?\b"
 )
 _BARE = (

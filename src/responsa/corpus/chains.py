@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from responsa.corpus.acts import Token
-from responsa.corpus.citations import DIVISIONS, INNER, ONLY_INSIDE, RANK, Segment, segment
+from responsa.corpus.citations import DIVISIONS, INNER, LETTERS, ONLY_INSIDE, RANK, Segment, segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _down(found: Sequence[Token], at: int, outer: Segment, room: int) -> Segment
     new = segment(found, k, room)
     if new is None or new.how == "this" or RANK[new.level] < RANK[outer.level]:
         return None
-    if new.level == outer.level and found[k].value not in ("letter", "lit", "buchstabe"):  # "point 4 letter (c)"
+    if new.level == outer.level and found[k].value not in LETTERS:  # "point 4 letter (c)"
         return None
     if new.level not in INNER and not (outer.level in DIVISIONS and (new.level in DIVISIONS or outer.level != "annex")):
         return None

@@ -26,11 +26,13 @@ _WORDS = {
     "section": "section sections",
     "sub-section": "sub-section sub-sections subsection subsections",
     "recital": "recital recitals",
-    "article": "article articles art arts artikel artículo artículos articolo articoli",
+    "article": "article articles art arts artikel artikeln artículo artículos articolo articoli artt",
     "rule": "rule rules",
-    "paragraph": "paragraph paragraphs para paras par absatz abs §",
-    "subparagraph": "subparagraph subparagraphs sub-paragraph sub-paragraphs unterabsatz",
-    "point": "point points lit letter letters buchstabe buchst nr no item",
+    "paragraph": "paragraph paragraphs para paras par absatz abs § paragraphe paragraphes paragrafo paragrafi apartado"
+    " apartados",
+    "subparagraph": "subparagraph subparagraphs sub-paragraph sub-paragraphs subpara subparas unterabsatz unterabs uabs"
+    " alinéa alinéas alinea alineas párrafo párrafos",
+    "point": "point points lit letter letters buchstabe buchst nr no item lettera lettere letra letras",
     "indent": "indent indents",
     "sentence": "sentence sentences",
 }
@@ -41,7 +43,12 @@ INNER = frozenset({"paragraph", "subparagraph", "point", "indent", "sentence"})
 ORDINALS = tuple(
     re.findall(r"\w+", "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth last final")
 )
-_DIGITS = MappingProxyType({"1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth"})
+_WRITTEN = MappingProxyType({
+    "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth", "premier": "first",
+    "première": "first", "deuxième": "second", "troisième": "third", "quatrième": "fourth", "dernier": "last",
+    "primer": "first", "segundo": "second", "tercer": "third",
+})  # fmt: skip
+_COUNTED = re.compile(r"\d+(?:st|nd|rd|th)")  # no number of an article
 _CARDINALS = re.findall(r"\w+", "zero one two three four five six seven eight nine ten eleven twelve")
 _NOT_POINTS = frozenset(["basis", "percentage", "data", "validation", "golden", "general"])
 # After a bare number: it is an amount, not the next of a list.
@@ -54,10 +61,15 @@ _UNITS = frozenset(
     )
 )
 _AFTER = ("to", "and", "or")
+_ROMANCE = ("et", "ou", "e", "y")  # and, or; but (e) is a point
+_PLURAL = frozenset(["articles", "artículos", "articoli", "artt"])  # "artículos 412 a 415", but "Article 12 a firm"
+LETTERS = frozenset(["lit", "letter", "letters", "buchstabe", "buchst", "lettera", "lettere", "letra", "letras"])
+_ONWARDS = frozenset(["ff", "seq", "seqq", "sqq", "suivants"])  # "411 ff.", "411 et seq."
 ONLY_INSIDE = frozenset(["nr", "no", "§", "item"])  # levels behind an article or annex only: "Article 4 No. 82"
+# A full stop may follow.
 _SHORTENED = frozenset(
-    ["art", "arts", "lit", "para", "par", "app", "abs", "buchst", "nr", "no"]
-)  # a full stop may follow
+    re.findall(r"\w+", "art arts artt lit para par subpara subparas app abs unterabs uabs buchst nr no")
+)
 _LATIN = MappingProxyType({"bis": "a", "ter": "b", "quater": "c", "quinquies": "d"})
 
 
@@ -81,7 +93,7 @@ class Segment(NamedTuple):
 def segment(found: Sequence[Token], at: int, room: int = 600) -> Segment | None:
     """What is cited on one level at a token; None where nothing is. ``room`` bounds what a range expands to."""
     token = found[at]
-    if token.kind not in ("word", "run") and token.value not in ONLY_INSIDE:
+    if token.kind not in ("word", "run") and token.value not in ONLY_INSIDE and token.value not in _WRITTEN:
         return None
     return _ordinals(found, at) or _demonstrative(found, at) or _numbered(found, at, room)
 
@@ -91,7 +103,7 @@ def _ordinals(found: Sequence[Token], at: int) -> Segment | None:
     k = at + (found[at].value in ("this", "that") and at + 1 < len(found))
     items: list[Item] = []
     for _ in range(6):
-        word = _DIGITS.get(found[k].value, found[k].value) if k < len(found) else ""
+        word = _WRITTEN.get(found[k].value, found[k].value) if k < len(found) else ""
         if word not in ORDINALS:
             break
         items.append(Item((word,), found[k].start if items else found[at].start, found[k].end))
@@ -100,7 +112,7 @@ def _ordinals(found: Sequence[Token], at: int) -> Segment | None:
     if level is None or level not in INNER or (level == "paragraph" and items[-1].labels == ("last",)):
         return None
     items[-1] = items[-1]._replace(end=found[k].end)
-    return Segment(level, "ordinal", tuple(items), k + 1)
+    return Segment(level, "ordinal", tuple(items), _past_stop(found, k))
 
 
 def _demonstrative(found: Sequence[Token], at: int) -> Segment | None:
@@ -128,17 +140,16 @@ def _numbered(found: Sequence[Token], at: int, room: int) -> Segment | None:
     level = LEVEL.get(found[at].value)
     if level is None or (at and found[at - 1].value in _NOT_POINTS and level in ("point", "rule")):
         return None
-    k = at + 1
-    if k < len(found) and found[k].value == "." and found[at].value in _SHORTENED:
-        k += 1
-    first = _item(found, _past_no(found, k), level, found[at])
+    first = _item(found, _past_no(found, _past_stop(found, at)), level, found[at])
     if first is None:
         return None
     item, k = first
     items = [item._replace(start=found[at].start)]
     while True:
-        after, joins = _after_separator(found, k)
-        after = _past_no(found, after)
+        k = _past_onwards(found, k)
+        after, joins = _after_separator(found, k, plural=found[at].value in _PLURAL)
+        again = joins == "to" and LEVEL.get(found[after].value) == level  # "Article 132a to Article 134"
+        after = _past_no(found, _past_stop(found, after) if again else after)
         step = _item(found, after, level, None) if joins else None
         if step is None or not _goes_on(found, after, step[1], level, items[-1]) or _enumerates(found, k, after):
             return Segment(level, "number", tuple(items), k)
@@ -147,15 +158,32 @@ def _numbered(found: Sequence[Token], at: int, room: int) -> Segment | None:
                 items = [Item(items[0].labels + step[0].labels, items[0].start, step[0].end)]
                 k = step[1]
             return Segment(level, "number", tuple(items), k)
-        new, k = step
+        last, (new, k) = k, step
         new = new._replace(labels=_completed(items[-1].labels, new.labels, found[after].kind, level))
         span = items[-1].start, new.end
         between = expand(items[-1].labels, new.labels, room) if joins == "to" else None
+        if again and not between:
+            return Segment(level, "number", tuple(items), last)
         if between:
             room = max(room - len(between), 0)
             items[-1:] = [Item(labels, *span) for labels in between]
         else:
             items.append(new)
+
+
+def _past_stop(found: Sequence[Token], at: int) -> int:
+    """The token after a word of a level and the full stop that shortens it."""
+    return at + 1 + (found[at].value in _SHORTENED and at + 1 < len(found) and found[at + 1].value == ".")
+
+
+def _past_onwards(found: Sequence[Token], at: int) -> int:
+    """The token after the "ff." of "Article 411 ff." and the "et seq." of "Articles 411 et seq."."""
+    k = at + (at + 1 < len(found) and found[at].value == "et")
+    if k >= len(found) or found[k].value not in _ONWARDS:
+        return at
+    stop = k + 1 < len(found) and found[k + 1].value == "."
+    sentence = k + 2 < len(found) and found[k + 2].kind == "word" and found[k + 2].capital
+    return k + 1 + (stop and not sentence)
 
 
 def _past_no(found: Sequence[Token], k: int) -> int:
@@ -196,18 +224,33 @@ def _goes_on(found: Sequence[Token], at: int, end: int, level: str, last: Item) 
     return found[end].value not in _UNITS and not (found[end].kind == "act" and "/" in found[end].value)
 
 
-def _after_separator(found: Sequence[Token], at: int) -> tuple[int, str]:
-    """The token after "," "and" "or" "to" "-", and which kind of separator it was: "and", "to" or ""."""
+def _after_separator(found: Sequence[Token], at: int, *, plural: bool = False) -> tuple[int, str]:
+    """The token after "," "and" "or" "to" "-", and which kind of separator it was: "and", "to" or "".
+
+    ``plural``: so "a" is one, before a number.
+    """
     k, kind = at, ""
     for _ in range(3):
         value = found[k].value if k < len(found) else ""
-        if value in ("and", "or", ",", "&", "/", "und", "oder"):
+        if value in ("and", "or", ",", "&", "/", "und", "oder") or (value in _ROMANCE and _is_small_word(found[k])):
             k, kind = k + 1, kind or "and"
-        elif value in ("to", "-", "–", "through", "bis") and kind != "to":
+        elif kind != "to" and (
+            value in ("to", "-", "–", "through", "bis", "à") or (plural and _is_romance_to(found, k))
+        ):
             k, kind = k + 1, "to"
         else:
             break
     return (k, kind) if k < len(found) else (at, "")
+
+
+def _is_small_word(token: Token) -> bool:
+    return token.kind == "word" and not token.capital
+
+
+def _is_romance_to(found: Sequence[Token], k: int) -> bool:
+    if k + 1 >= len(found) or found[k].value != "a":
+        return False
+    return _is_small_word(found[k]) and found[k + 1].kind == "num"
 
 
 def _item(found: Sequence[Token], at: int, level: str, label: Token | None) -> tuple[Item, int] | None:
@@ -218,7 +261,8 @@ def _item(found: Sequence[Token], at: int, level: str, label: Token | None) -> t
     if head is None:
         return None
     labels, k = list(head), at + 1
-    if level == "article" and k < len(found) and found[k].value in _LATIN and labels[-1].isdigit():
+    latin = level == "article" and k < len(found) and found[k].value in _LATIN and labels[-1].isdigit()
+    if latin and not _is_range(found, k, int(labels[-1])):
         labels[-1] += _LATIN[found[k].value]
         k += 1
     elif level == "article" and k + 1 < len(found) and labels[-1].isdigit() and _is_suffix(found[k], found[k + 1]):
@@ -232,6 +276,14 @@ def _item(found: Sequence[Token], at: int, level: str, label: Token | None) -> t
         labels.append(found[k].value)
         k += 1
     return Item(tuple(labels), found[at].start, found[k - 1].end), k
+
+
+def _is_range(found: Sequence[Token], k: int, low: int) -> bool:
+    """Whether the "bis" behind a number is the German for to: "Artikel 411 bis 415"."""
+    word = k + 1 < len(found) and LEVEL.get(found[k + 1].value) == "article"
+    at = _past_stop(found, k + 1) if word else k + 1
+    high = re.match(r"\d+", found[at].value) if at < len(found) and found[at].kind == "num" else None
+    return found[k].value == "bis" and high is not None and int(high[0]) > low
 
 
 def _is_suffix(letter: Token, following: Token) -> bool:
@@ -254,7 +306,7 @@ def _head(found: Sequence[Token], at: int, level: str, label: Token | None) -> t
         usable = level in INNER or level == "recital" or (listed and level in ("article", "rule", "section"))
         return (token.value,) if usable and not token.capital else None
     if token.kind == "num":
-        if level == "annex" and "." in token.value:
+        if (level == "annex" and "." in token.value) or _COUNTED.fullmatch(token.value):
             return None
         if level in ("article", "paragraph", "part"):
             return tuple(token.value.split("."))
@@ -287,7 +339,7 @@ def _is_numeral(found: Sequence[Token], at: int) -> bool:
 def _letter(found: Sequence[Token], at: int, label: Token) -> tuple[str, ...] | None:
     """The a of "letter a" and "point a of Article 5"; "point a" alone may be any words."""
     following = found[at + 1].value if at + 1 < len(found) else "."
-    sure = label.value in ("lit", "letter", "letters", "buchstabe", "buchst") or following in ("of", ".", ";")
+    sure = label.value in LETTERS or following in ("of", ".", ";")
     return (found[at].value,) if sure and not found[at].capital else None
 
 

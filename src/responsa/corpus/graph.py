@@ -22,7 +22,7 @@ from responsa.errors import NotFound
 from responsa.types import Passage, Version
 
 _CORRELATION = re.compile(r"correlation table", re.IGNORECASE)
-FORMAT = 8  # of the file of citations, and of the grammar behind it
+FORMAT = 9  # of the file of citations, and of the grammar behind it
 
 
 @dataclass(frozen=True, slots=True)

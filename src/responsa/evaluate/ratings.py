@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
@@ -71,7 +71,8 @@ class Summary:
     Italy, table 4).
 
     ``deviation`` is that of a sample (n - 1), None of a single rating. ``correct`` is the share above 2, and
-    ``correct_count`` how many. ``counts`` counts whole ratings, those between after rounding half down.
+    ``correct_count`` how many. Both, and ``counts``, take a mean of several ratings for the nearest whole one, of two
+    the lower: so that ``correct_count`` is how many are counted as 3 or 4.
     """
 
     n: int
@@ -88,7 +89,7 @@ def summarise(values: Sequence[float], seed: int = 0) -> Summary:
         raise ValueError(f"a rating is from 1 to 4, got {next(v for v in values if not 1 <= v <= 4)!r}")
     average = bootstrap_mean(values, seed)
     counted = Counter(half_down(value) for value in values)
-    above = [float(value > CORRECT) for value in values]
+    above = [float(is_correct(value)) for value in values]
     return Summary(
         len(values),
         tuple(counted[value] for value in SCALE),
@@ -101,7 +102,12 @@ def summarise(values: Sequence[float], seed: int = 0) -> Summary:
 
 def half_down(value: float) -> int:
     """The nearest whole rating; of two the lower, so that an answer gets no benefit of doubt."""
-    return math.ceil(value - 0.5)
+    return math.ceil(round(value - 0.5, 9))  # a mean of thirds may miss the half by a hair
+
+
+def is_correct(value: float) -> bool:
+    """Whether a rating, or the whole one that a mean of several counts as, is above 2."""
+    return half_down(value) > CORRECT
 
 
 # Agreement
@@ -202,12 +208,13 @@ def consensus_of(raters: Mapping[str, Mapping[Key, int]]) -> dict[Key, int]:
 _NAMES = ("id", "approach", "rater", "rating")
 
 
-def read_ratings(path: Path) -> tuple[Rated, ...]:
+def read_ratings(path: Path, told: Callable[[str], None] = lambda _: None) -> tuple[Rated, ...]:
     """People's ratings from a CSV file (commas, semicolons or tabs) with a head line: ``id``, ``rating`` and, if
     wanted, ``rater`` and ``approach``.
 
-    Without a column ``rating`` every other column is a rater, named by its head. InputError names the lines where a
-    rating is missing or is not 1, 2, 3 or 4, and those that rate an answer twice.
+    Without a column ``rating`` every other column is a rater, named by its head, and an empty cell an answer that this
+    rater has not rated: how many there are is ``told``. InputError names the lines where a rating is missing or is not
+    1, 2, 3 or 4, and those that rate an answer twice.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -230,7 +237,11 @@ def read_ratings(path: Path) -> tuple[Rated, ...]:
     if not columns:
         raise InputError(f"{path}: no column holds ratings; expected 'rating', or a column for each rater")
     names = [name.lower() if name.lower() in _NAMES else name for name in head]
-    return _rated(rows[1:], names, str(path))
+    found = _rated(rows[1:], names, str(path))
+    empty = 0 if "rating" in names else len(rows[1:]) * len(columns) - len(found)
+    if empty:
+        told(f"{path}: {empty:,} {'cell is' if empty == 1 else 'cells are'} empty: not rated")
+    return found
 
 
 def _numbered(reader: Iterable[list[str]]) -> Iterable[tuple[int, list[str]]]:
@@ -254,6 +265,8 @@ def _rated(rows: Sequence[tuple[int, list[str]]], names: Sequence[str], path: st
         for column in columns:
             rater = (row.get("rater") or PEOPLE) if long else column
             given = row.get(column, "")
+            if not (given or long):
+                continue
             if given not in ("1", "2", "3", "4"):
                 named = "" if long else f" by {rater}"
                 wrong.append(
@@ -265,7 +278,8 @@ def _rated(rows: Sequence[tuple[int, list[str]]], names: Sequence[str], path: st
                 found[rater, key] = Rated(key, rater, int(given), line)
     if wrong:
         more = f"; and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-        raise InputError(f"{path}: {'; '.join(wrong[:5])}{more}: write 1, 2, 3 or 4, or leave the line out")
+        way = "leave the line out" if long else "leave the cell empty"
+        raise InputError(f"{path}: {'; '.join(wrong[:5])}{more}: write 1, 2, 3 or 4, or {way}")
     if not found:
         raise InputError(f"{path}: holds no rating")
     return tuple(found.values())

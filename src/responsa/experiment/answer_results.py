@@ -2,7 +2,7 @@
 
 Each row has besides "asked", "answered", "abstained", "failed" and "unscored" (by id, why), "flags" of judges, and
 "cost": requests, tokens and US dollars of what was written and of what was judged. Replies from the cache count as when
-they were paid, so that the figures do not depend on how often an experiment was stopped.
+they were paid, each as one request, so that the figures do not depend on what other rows and runs had asked before.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from responsa.evaluate.agreement import bootstrap_mean, paired_test
-from responsa.evaluate.ratings import CORRECT, summarise
+from responsa.evaluate.ratings import is_correct, summarise
 from responsa.experiment.answer_data import Asked
 from responsa.experiment.answer_scores import Scores
 from responsa.experiment.answer_table import MEASURES, AnswerTable
@@ -127,17 +127,18 @@ def _values(scores: Scores, measure: str) -> Mapping[str, float]:
         return scores.values.get(measure, {})
     rated = scores.values["rating"]
     if measure == "correct %":
-        return {name: 100.0 * (value > CORRECT) for name, value in rated.items()}
+        return {name: 100.0 * is_correct(value) for name, value in rated.items()}
     return rated if measure == "average" else {}
 
 
 def cost(calls: Iterable[Mapping[str, Any]]) -> Json:
-    """Requests, tokens and US dollars; ``dollars`` None where a price is not known."""
+    """Requests, those that were repeated included, tokens and US dollars; ``dollars`` None where a price is not
+    known."""
     made = list(calls)
     prices = [call["cost"] for call in made]
     known = [price for price in prices if price is not None]
     return {
-        "requests": len(made),
+        "requests": sum(1 if call["cached"] else call["attempts"] for call in made),
         "tokens_in": sum(call["tokens_in"] for call in made),
         "tokens_out": sum(call["tokens_out"] for call in made),
         "dollars": round(sum(known), 6) if known or not made else None,

@@ -30,7 +30,7 @@ from responsa.experiment.data import digest_of
 from responsa.experiment.journal import Journal
 from responsa.experiment.needs import Need, answer_needs, identity, missing, needs
 from responsa.experiment.runs import code, versions
-from responsa.models.chat.dryrun import DryRun, Planned
+from responsa.models.chat.dryrun import DryRun, Foreseen, Planned
 from responsa.models.chat.load import load_chat
 from responsa.recipe import Recipe
 from responsa.retrieval import Hybrid
@@ -74,7 +74,8 @@ class Answering:
     """Writes the answers of rows, all over one corpus and the same questions, in a folder.
 
     ``fresh`` forgets what is there, ``retry`` asks questions again that failed. A language model is asked ``threads``
-    questions at a time. ``known`` are the systems that were written already: rows may share one.
+    questions at a time. ``known`` are the systems that were written already: rows may share one. ``foreseen`` is what
+    the rows that were planned already would send.
     """
 
     folder: Path
@@ -86,6 +87,7 @@ class Answering:
     retry: bool = False
     progress: Progress = field(default=lambda _done, _total, _label: None)
     known: dict[str, Written] = field(default_factory=dict)
+    foreseen: Foreseen = field(default_factory=Foreseen)
 
     def row(self, row: AnswerRow) -> Written:
         """The row's answers: read where they are there and still what would be made, else made and kept, one by one.
@@ -119,9 +121,9 @@ class Answering:
         return Written(row, "done", "", tuple(record for record in records if record is not None), made)
 
     def planned(self, row: AnswerRow) -> tuple[str, list[Planned]]:
-        """Why the row would not be run, else what it would send for the questions not answered yet. Nothing is sent:
-        passages that a paid model would look for are those of BM25, and texts that would be made of replies are made
-        of placeholders."""
+        """Why the row would not be run, else what it would send for the questions not answered yet, beyond what rows
+        planned before it would. Nothing is sent: passages that a paid model would look for are those of BM25, and texts
+        that would be made of replies are made of placeholders."""
         if not row.recipe:
             return "its answers are not public", []
         recipe = plan(row)
@@ -129,8 +131,8 @@ class Answering:
         if reason or not isinstance(recipe.answer, Generator):
             return reason, []
         queries = self._open(self._journal(row, self._inputs(recipe)), recipe)
-        run = DryRun(load_chat(recipe.answer.model))
-        stand_in, more = _without_paid(recipe, len(queries))
+        run = DryRun(load_chat(recipe.answer.model), self.foreseen)
+        stand_in, more = _without_paid(recipe, queries, self.foreseen)
         stage = replace(recipe.answer, tools=replace(recipe.answer.tools, chat=run))
         self._make(replace(stand_in, answer=stage), queries, row.system, lambda _record: None)
         return "", [*more, *run.planned()]
@@ -344,7 +346,7 @@ def _at_step(record: Record, step: str) -> Record:
     return record if text is None else {**record, "answer": text, "cited": []}
 
 
-def _without_paid(recipe: Recipe, questions: int) -> tuple[Recipe, list[Planned]]:
+def _without_paid(recipe: Recipe, queries: Sequence[Query], foreseen: Foreseen) -> tuple[Recipe, list[Planned]]:
     """The recipe with stages that send nothing in the place of those that do, and what those would send."""
     retrieve, more = recipe.retrieve, []
     if isinstance(retrieve, Hybrid):
@@ -352,10 +354,11 @@ def _without_paid(recipe: Recipe, questions: int) -> tuple[Recipe, list[Planned]
         for stage in retrieve.rerank:
             if isinstance(stage, Listwise):
                 windows = 1 + max(0, -(-(stage.depth - stage.window) // stage.step))
-                calls, tokens = windows * questions, int(stage.words * 4 / 3) * stage.window
+                again = sum(foreseen.again(repr((retrieve, stage, query.id))) for query in queries)
+                calls, tokens = windows * (len(queries) - again), int(stage.words * 4 / 3) * stage.window
                 price = getattr(getattr(load_chat(stage.model), "inner", None), "cost", None)
                 cost = price(calls * tokens, calls * _REPLY) if price else None
-                more.append(Planned("rerank", calls, 0, 0, calls * tokens, calls * _REPLY, cost))
+                more.append(Planned("rerank", calls, windows * again, 0, calls * tokens, calls * _REPLY, cost))
             else:
                 kept.append(stage)
         retrieve = replace(retrieve, rerank=tuple(kept))

@@ -35,6 +35,22 @@ class Planned:
     cost: float | None = None
 
 
+class Foreseen:
+    """The requests that dry runs would send: what one of those that share it would ask, is known to the others. For
+    several threads."""
+
+    def __init__(self) -> None:
+        self._places: set[str] = set()
+        self._lock = threading.Lock()
+
+    def again(self, place: str) -> bool:
+        """Whether a request, by its place in the cache, was foreseen before; from now on it is."""
+        with self._lock:
+            before = place in self._places
+            self._places.add(place)
+        return before
+
+
 @dataclass(frozen=True)
 class DryRun:
     """A `ChatModel` that answers what the cache knows, and else with a placeholder: quotes, or JSON of the shape asked.
@@ -43,8 +59,8 @@ class DryRun:
     """
 
     inner: ChatModel
+    foreseen: Foreseen = field(default_factory=Foreseen, repr=False, compare=False)
     _calls: list[tuple[Call, str]] = field(default_factory=list, init=False, repr=False, compare=False)
-    _places: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @property
@@ -60,7 +76,7 @@ class DryRun:
         if known is not None:
             self._note(known.call, "known")
             return known
-        repeated = isinstance(self.inner, CachedChat) and self._repeated(self.inner.place(chat))
+        repeated = isinstance(self.inner, CachedChat) and self.foreseen.again(self.inner.place(chat))
         api = self.inner.inner if isinstance(self.inner, CachedChat) else self.inner
         if isinstance(api, ApiChat):
             chat = api.complete(chat)
@@ -102,13 +118,6 @@ class DryRun:
                 cost=row.cost if not sent or call.cost is None else (row.cost or 0.0) + call.cost,
             )
         return list(rows.values())
-
-    def _repeated(self, place: str) -> bool:
-        """Whether the same was asked before in this run."""
-        with self._lock:
-            before = place in self._places
-            self._places.add(place)
-        return before
 
     def _note(self, call: Call, state: str) -> None:
         with self._lock:
