@@ -80,7 +80,10 @@ def test_every_name_is_documented(folder, command, arguments):
 def asked(folder):
     """Questions with gold, and two runs of them."""
     path = folder.parent / "questions.jsonl"
-    lines = [{"id": "a", "question": "Who must report?", "passages": ["R/1.2"]}]
+    lines = [
+        {"id": "a", "question": "Who must report?", "passages": ["R/1.2"]},
+        {"id": "b", "question": "What is meant by the office?", "passages": ["R/1.1"]},
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     for name in ("one.run", "two.run"):
         (folder.parent / name).write_text(f"a Q0 R/1.2 1 1.5 {name}\n", "utf-8")

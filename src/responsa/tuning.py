@@ -36,8 +36,8 @@ def tune(
     """Every choice of weights that are multiples of 1/steps and add up to 1, best first.
 
     Each retriever searches once. What reranks is left out: the weights are those of the first stage. Of equal
-    choices the one nearest to equal weights comes first. RecipeError where there is nothing to weigh, and where every
-    choice has the same value.
+    choices the one nearest to equal weights comes first. RecipeError where there is nothing to weigh, and where no
+    choice finds anything.
     """
     retrieve = recipe.retrieve
     if not isinstance(retrieve, Hybrid) or len(retrieve.stages) < 2:
@@ -53,10 +53,10 @@ def tune(
         scored = score_run(replace(fuse, weights=weights)(runs), judgements, [measure])
         values = scored.values(measure)
         trials.append(Trial(weights, sum(values) / len(values)))
-    if len(trials) > 1 and len({trial.value for trial in trials}) == 1:
+    if not any(trial.value for trial in trials):
         raise RecipeError(
-            f"{recipe.name}: {measure} is {trials[0].value:.4f} with every choice of weights, so that these questions "
-            "cannot tell which is best; give more of them, or another --measure"
+            f"{recipe.name}: {measure} is 0 with every choice of weights: none of the gold passages is found; give other "
+            "questions, or another --measure"
         )
     return sorted(trials, key=lambda trial: (-trial.value, sum(weight**2 for weight in trial.weights)))
 

@@ -89,6 +89,8 @@ def tune(
         check_gold(judgements, corpus, note)
         trials = choose(chosen, queries, judgements, corpus, wanted, steps)
     _note_left_out(chosen)
+    if len({trial.value for trial in trials}) == 1:
+        note(f"{wanted} is the same with every choice of weights: these questions cannot tell which is best")
     if json:
         print_json({"measure": str(wanted), "trials": [{"weights": list(t.weights), "value": t.value} for t in trials]})
         return
