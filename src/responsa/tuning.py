@@ -55,8 +55,8 @@ def tune(
         trials.append(Trial(weights, sum(values) / len(values)))
     if not any(trial.value for trial in trials):
         raise RecipeError(
-            f"{recipe.name}: {measure} is 0 with every choice of weights: none of the gold passages is found; give other "
-            "questions, or another --measure"
+            f"{recipe.name}: {measure} is 0 with every choice of weights: none of the gold passages is found; give "
+            "other questions, or another --measure"
         )
     return sorted(trials, key=lambda trial: (-trial.value, sum(weight**2 for weight in trial.weights)))
 
