@@ -755,10 +755,43 @@ def test_a_model_that_changed_behind_its_name(cache):
 
     class Changed(Recording):
         def encode(self, texts, role):
-            return np.zeros((len(texts), 5 if role else 0), dtype=np.float32)
+            return np.ones((len(texts), 5), dtype=np.float32)
 
-    with pytest.raises(ModelError, match="has changed, delete the cache"):
+    with pytest.raises(
+        ModelError, match="gave vectors of 5 numbers, before they had 3: the model behind this name has"
+    ):
         CachedEncoder(Changed(), cache).encode(["b"], "query")
+    assert CachedEncoder(Changed(5), cache).encode(["b", "a"], "query").shape == (2, 5)  # what was known is asked again
+    assert CachedEncoder(Exploding(), cache).dimension == 5
+
+
+def test_one_wrong_reply_does_not_settle_the_dimension(make, server, cache):
+    server.faults("wrong-dimension")
+    with pytest.raises(ModelError, match="its vectors have 8 numbers instead of 7"):
+        CachedEncoder(make(), cache).encode(["a"], "query")
+    expected = CachedEncoder(make(), cache).encode(["a"], "query")
+    assert expected.shape == (1, 8)
+    server.faults("wrong-dimension")
+    with pytest.raises(ModelError, match="gave vectors of 7 numbers, before they had 8"):
+        CachedEncoder(make(), cache).encode(["b"], "query")
+    asked = len(server.requests)
+    assert np.array_equal(CachedEncoder(make(), cache).encode(["a"], "query"), expected)
+    assert len(server.requests) == asked + 1  # the dimension alone: the row is still kept
+
+
+def test_blank_texts_do_not_settle_the_dimension(make, server, cache):
+    server.faults("wrong-dimension")
+    assert CachedEncoder(make(), cache).encode([" "], "query").shape == (1, 7)
+    assert CachedEncoder(make(), cache).encode(["a"], "query").shape == (1, 8)
+
+
+def test_an_array_of_another_shape_is_no_score(cache):
+    class Wrong(Recording):
+        def score(self, pairs):
+            return np.zeros((len(pairs), 2), dtype=np.float32)
+
+    with pytest.raises(ModelError, match=r"boom: gave an array of shape \(1, 2\), expected \(1, 1\); try again"):
+        CachedScorer(Wrong(), cache).score([("a", "b")])
 
 
 def test_rows_of_the_wrong_length_are_asked_again(cache):
