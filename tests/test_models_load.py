@@ -172,7 +172,7 @@ def model_folder(folder, kind="encoder", data=("questions",)):
         (folder / name).write_bytes(f"{name} of {folder.name}".encode())
     sums = {f"sha256_{name}": hashlib.sha256((folder / file).read_bytes()).hexdigest()
             for name, file in (("model", "model.onnx"), ("tokenizer", "tokenizer.json"))}  # fmt: skip
-    told = {"kind": kind, "name": folder.name, "max_length": 9, "dimension": 3, **sums}
+    told = {"kind": kind, "name": folder.name, "max_length": 9, "dimension": 3, "labels": ["relevant"], **sums}
     (folder / "model.json").write_text(json.dumps(told))
     (folder / "manifest.json").write_text(json.dumps({"data": list(data), "terms": "made here", "seed": 3}))
     return folder
