@@ -4,8 +4,10 @@ import gc
 import logging
 import subprocess
 import sys
+import threading
 import traceback
 import warnings
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
@@ -415,6 +417,24 @@ def test_limits_per_minute(make, moment, server):
     assert moment.slept == [2.0, 0.5]
 
 
+def test_a_limit_that_lets_nothing_more_through_waits_as_long_as_can_be():
+    pace = pacing.Pace(1e-300, None, Clock())
+    pace.turn(1)
+    ended = []
+
+    def wait():
+        with pytest.raises(CancelledError):
+            pace.turn(1)
+        ended.append(True)
+
+    done = threading.Thread(target=wait)
+    done.start()
+    while done.is_alive():
+        pace.give_up()
+        done.join(0.01)
+    assert ended
+
+
 def test_a_pause_holds_every_thread(server, moment):
     service = Service(server.url, clock=moment.clock())
     server.faults("429:10")
@@ -550,7 +570,8 @@ def test_what_a_server_says_is_shown_in_one_short_line(make, server, monkeypatch
     "bad",
     [{"url": "example.org"}, {"url": "ftp://example.org"}, {"url": "http://"}, {"url": "http://[::1"}, {"url": "http://a b/"},
      {"url": "http://h:99999"}, {"url": ""}, {"url": "http://h/#m"}, {"batch_texts": 0}, {"threads": 0}, {"attempts": 0},
-     {"timeout": 0.0}, {"timeout": float("nan")}, {"requests_per_minute": 0}, {"tokens_per_minute": -1}, {"key": "my key"}],
+     {"timeout": 0.0}, {"timeout": float("nan")}, {"timeout": float("inf")}, {"timeout": 1e7}, {"patience": float("inf")},
+     {"requests_per_minute": float("inf")}, {"requests_per_minute": 0}, {"tokens_per_minute": -1}, {"key": "my key"}],
 )  # fmt: skip
 def test_settings_of_a_service_out_of_range(bad):
     with pytest.raises(InputError):
@@ -876,8 +897,16 @@ def test_the_prompts_of_the_paper_by_name():
         (load_encoder, "http://localhost/v1", "names no model"),
         (load_encoder, "http:#m", "expected an address"),
         (load_encoder, "voyage:voyage-law-2?rmp=3", "did you mean 'rpm'"),
-        (load_encoder, "voyage:voyage-law-2?rpm=many", "expected a number, got 'many'"),
+        (load_encoder, "voyage:voyage-law-2?rpm=many", "setting 'rpm': expected a finite number, got 'many'"),
         (load_encoder, "voyage:voyage-law-2?rpm=0", "above 0"),
+        (load_encoder, "http://localhost/v1#m?timeout=inf", "setting 'timeout': expected a finite number, got 'inf'"),
+        (load_reranker, "http://localhost/v1#m?tpm=nan", "setting 'tpm': expected a finite number, got 'nan'"),
+        (
+            load_encoder,
+            "http://localhost/v1#m?timeout=1e10",
+            "timeout: expected a finite number above 0 and up to 1,000,",
+        ),
+        (load_encoder, "http://localhost/v1#m?threads=1.5", "setting 'threads': expected a whole number, got '1.5'"),
         (load_encoder, "voyage:voyage-law-2?rpm=1&rpm=2", "given twice"),
         (load_encoder, "voyage:voyage-law-2?cache=maybe", "setting 'cache': expected yes or no, got 'maybe'"),
         (load_encoder, "voyage:voyage-law-2?prompt=nv-embed-v2", "unknown setting 'prompt'"),
