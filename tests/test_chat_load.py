@@ -109,10 +109,14 @@ def test_without_a_model_the_error_says_what_to_set(monkeypatch, value):
     [
         ("gpt-4", "'gpt-4' does not name"), ("openai:", "does not name"), ("opnai:m", "did you mean 'openai'"),
         ("openai:?rpm=5", "names no model"), ("http://h.example/v1", "names no model"), ("http://#m", "expected an address"),
-        ("openai:m?rmp=5", "did you mean 'rpm'"), ("openai:m?rpm=fast", "expected a number"), ("openai:m?rpm=0", "above 0"),
+        ("openai:m?rmp=5", "did you mean 'rpm'"), ("openai:m?rpm=fast", "expected a finite number"), ("openai:m?rpm=0", "above 0"),
         ("openai:m?timeout=0", "above 0"), ("openai:m?cache=maybe", "yes or no"), ("openai:m?price_in=1", "give both"),
         ("openai:m?rpm=5&rpm=6", "twice"), ("openai:m?api_version=1", "only for addresses of Azure"),
-        ("openai:m?threads=1.5", "expected a number"),
+        ("openai:m?threads=1.5", "expected a whole number"), ("openai:m?timeout=inf", "expected a finite number, got 'inf'"),
+        ("openai:m?timeout=1e300", "timeout: expected a finite number above 0 and up to 1,000,000, got 1e"),
+        ("openai:m?patience=-1", "patience: expected a finite number above 0"), ("openai:m?rpm=inf", "expected a finite"),
+        ("openai:m?temperature=nan", "expected a finite number, got 'nan'"), ("openai:m?top_p=inf", "expected a finite"),
+        ("openai:m?price_in=nan&price_out=1", "'price_in': expected a finite number"),
     ],
 )  # fmt: skip
 def test_names_that_cannot_be_read(name, problem):

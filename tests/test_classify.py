@@ -243,7 +243,7 @@ def test_an_encoder_is_no_classifier(made, tmp_path):
 
     folder = shutil.copytree(made / "nli", tmp_path / "encoder")
     told = json.loads((folder / "model.json").read_text())
-    (folder / "model.json").write_text(json.dumps({**told, "kind": "encoder"}))
+    (folder / "model.json").write_text(json.dumps({**told, "kind": "encoder", "dimension": 32}))
     with pytest.raises(ModelError, match="is a model of kind 'encoder'; a classifier of texts is needed"):
         load_texts(f"onnx:{folder}").score(["a"])
     (folder / "model.json").write_text(json.dumps({**told, "kind": "texts"}))

@@ -282,6 +282,18 @@ def test_a_row_that_fails_does_not_stop_the_others(tried, tmp_path, monkeypatch)
     assert not (tmp_path / "out" / "runs" / "plain.json").exists()
 
 
+@pytest.mark.parametrize("settings", [[1], {"kind": "encoder", "name": "odd", "max_length": -5, "dimension": 2}])
+def test_a_model_folder_that_cannot_be_used_fails_its_row_alone(tried, tmp_path, settings):
+    if isinstance(settings, dict):
+        settings = settings | {"sha256_model": "", "sha256_tokenizer": ""}
+    (tmp_path / "odd").mkdir()
+    write(tmp_path / "odd" / "model.json", json.dumps(settings))
+    dense = write(tmp_path / "dense.toml", f'[[retrieve]]\nkind = "dense"\nencoder = "onnx:{tmp_path / "odd"}"\n')
+    found = tried(table(dense, "bm25"))
+    assert [row["state"] for row in found["rows"]] == ["failed", "done"]
+    assert tried.said[0].startswith(f"dense: failed: {tmp_path / 'odd' / 'model.json'}")
+
+
 def test_a_run_without_a_hit_has_failed(tried, asked):
     silent = replace(
         asked, queries=tuple(replace(query, text="Xylophonquark?", background="") for query in asked.queries)

@@ -4,8 +4,10 @@ import gc
 import logging
 import subprocess
 import sys
+import threading
 import traceback
 import warnings
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
@@ -415,6 +417,24 @@ def test_limits_per_minute(make, moment, server):
     assert moment.slept == [2.0, 0.5]
 
 
+def test_a_limit_that_lets_nothing_more_through_waits_as_long_as_can_be():
+    pace = pacing.Pace(1e-300, None, Clock())
+    pace.turn(1)
+    ended = []
+
+    def wait():
+        with pytest.raises(CancelledError):
+            pace.turn(1)
+        ended.append(True)
+
+    done = threading.Thread(target=wait)
+    done.start()
+    while done.is_alive():
+        pace.give_up()
+        done.join(0.01)
+    assert ended
+
+
 def test_a_pause_holds_every_thread(server, moment):
     service = Service(server.url, clock=moment.clock())
     server.faults("429:10")
@@ -550,7 +570,8 @@ def test_what_a_server_says_is_shown_in_one_short_line(make, server, monkeypatch
     "bad",
     [{"url": "example.org"}, {"url": "ftp://example.org"}, {"url": "http://"}, {"url": "http://[::1"}, {"url": "http://a b/"},
      {"url": "http://h:99999"}, {"url": ""}, {"url": "http://h/#m"}, {"batch_texts": 0}, {"threads": 0}, {"attempts": 0},
-     {"timeout": 0.0}, {"timeout": float("nan")}, {"requests_per_minute": 0}, {"tokens_per_minute": -1}, {"key": "my key"}],
+     {"timeout": 0.0}, {"timeout": float("nan")}, {"timeout": float("inf")}, {"timeout": 1e7}, {"patience": float("inf")},
+     {"requests_per_minute": float("inf")}, {"requests_per_minute": 0}, {"tokens_per_minute": -1}, {"key": "my key"}],
 )  # fmt: skip
 def test_settings_of_a_service_out_of_range(bad):
     with pytest.raises(InputError):
@@ -755,10 +776,43 @@ def test_a_model_that_changed_behind_its_name(cache):
 
     class Changed(Recording):
         def encode(self, texts, role):
-            return np.zeros((len(texts), 5 if role else 0), dtype=np.float32)
+            return np.ones((len(texts), 5), dtype=np.float32)
 
-    with pytest.raises(ModelError, match="has changed, delete the cache"):
+    with pytest.raises(
+        ModelError, match="gave vectors of 5 numbers, before they had 3: the model behind this name has"
+    ):
         CachedEncoder(Changed(), cache).encode(["b"], "query")
+    assert CachedEncoder(Changed(5), cache).encode(["b", "a"], "query").shape == (2, 5)  # what was known is asked again
+    assert CachedEncoder(Exploding(), cache).dimension == 5
+
+
+def test_one_wrong_reply_does_not_settle_the_dimension(make, server, cache):
+    server.faults("wrong-dimension")
+    with pytest.raises(ModelError, match="its vectors have 8 numbers instead of 7"):
+        CachedEncoder(make(), cache).encode(["a"], "query")
+    expected = CachedEncoder(make(), cache).encode(["a"], "query")
+    assert expected.shape == (1, 8)
+    server.faults("wrong-dimension")
+    with pytest.raises(ModelError, match="gave vectors of 7 numbers, before they had 8"):
+        CachedEncoder(make(), cache).encode(["b"], "query")
+    asked = len(server.requests)
+    assert np.array_equal(CachedEncoder(make(), cache).encode(["a"], "query"), expected)
+    assert len(server.requests) == asked + 1  # the dimension alone: the row is still kept
+
+
+def test_blank_texts_do_not_settle_the_dimension(make, server, cache):
+    server.faults("wrong-dimension")
+    assert CachedEncoder(make(), cache).encode([" "], "query").shape == (1, 7)
+    assert CachedEncoder(make(), cache).encode(["a"], "query").shape == (1, 8)
+
+
+def test_an_array_of_another_shape_is_no_score(cache):
+    class Wrong(Recording):
+        def score(self, pairs):
+            return np.zeros((len(pairs), 2), dtype=np.float32)
+
+    with pytest.raises(ModelError, match=r"boom: gave an array of shape \(1, 2\), expected \(1, 1\); try again"):
+        CachedScorer(Wrong(), cache).score([("a", "b")])
 
 
 def test_rows_of_the_wrong_length_are_asked_again(cache):
@@ -843,8 +897,16 @@ def test_the_prompts_of_the_paper_by_name():
         (load_encoder, "http://localhost/v1", "names no model"),
         (load_encoder, "http:#m", "expected an address"),
         (load_encoder, "voyage:voyage-law-2?rmp=3", "did you mean 'rpm'"),
-        (load_encoder, "voyage:voyage-law-2?rpm=many", "expected a number, got 'many'"),
+        (load_encoder, "voyage:voyage-law-2?rpm=many", "setting 'rpm': expected a finite number, got 'many'"),
         (load_encoder, "voyage:voyage-law-2?rpm=0", "above 0"),
+        (load_encoder, "http://localhost/v1#m?timeout=inf", "setting 'timeout': expected a finite number, got 'inf'"),
+        (load_reranker, "http://localhost/v1#m?tpm=nan", "setting 'tpm': expected a finite number, got 'nan'"),
+        (
+            load_encoder,
+            "http://localhost/v1#m?timeout=1e10",
+            "timeout: expected a finite number above 0 and up to 1,000,",
+        ),
+        (load_encoder, "http://localhost/v1#m?threads=1.5", "setting 'threads': expected a whole number, got '1.5'"),
         (load_encoder, "voyage:voyage-law-2?rpm=1&rpm=2", "given twice"),
         (load_encoder, "voyage:voyage-law-2?cache=maybe", "setting 'cache': expected yes or no, got 'maybe'"),
         (load_encoder, "voyage:voyage-law-2?prompt=nv-embed-v2", "unknown setting 'prompt'"),

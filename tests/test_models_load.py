@@ -132,7 +132,7 @@ def test_the_same_prompt_over_http_and_on_this_machine(examples, tmp_path):
         ("prompt=bge", "unknown prompt 'bge'; known: bge-en-icl, nv-embed-v2"),
         ("shots=3", "setting 'shots': needs a prompt"),
         ("prompt=bge-en-icl&shots=2&examples=x", "shots: expected one of 0, 1, 3, 5, got 2"),
-        ("prompt=bge-en-icl&shots=many", "setting 'shots': expected a number, got 'many'"),
+        ("prompt=bge-en-icl&shots=many", "setting 'shots': expected a whole number, got 'many'"),
         ("prompt=bge-en-icl&shots=3", "shots and examples go together"),
         ("prompt=bge-en-icl&examples=EXAMPLES", "shots and examples go together"),
         ("prompt=nv-embed-v2&shots=1&examples=EXAMPLES", "takes no examples"),
@@ -172,7 +172,7 @@ def model_folder(folder, kind="encoder", data=("questions",)):
         (folder / name).write_bytes(f"{name} of {folder.name}".encode())
     sums = {f"sha256_{name}": hashlib.sha256((folder / file).read_bytes()).hexdigest()
             for name, file in (("model", "model.onnx"), ("tokenizer", "tokenizer.json"))}  # fmt: skip
-    told = {"kind": kind, "name": folder.name, "max_length": 9, "dimension": 3, **sums}
+    told = {"kind": kind, "name": folder.name, "max_length": 9, "dimension": 3, "labels": ["relevant"], **sums}
     (folder / "model.json").write_text(json.dumps(told))
     (folder / "manifest.json").write_text(json.dumps({"data": list(data), "terms": "made here", "seed": 3}))
     return folder

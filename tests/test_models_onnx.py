@@ -12,7 +12,7 @@ import pytest
 from helpers import add, cli, write_rulebook
 from responsa.corpus.library import Library
 from responsa.errors import ModelError, NotFound
-from responsa.models.onnx import OnnxEncoder, OnnxPairScorer
+from responsa.models.onnx import OnnxEncoder, OnnxPairScorer, read_settings
 from responsa.retrieval.vectors import Dense
 from responsa.types import Query
 
@@ -38,7 +38,7 @@ def write_tokenizer(path, vocabulary=VOCABULARY):
     tokenizer.save(str(path))
 
 
-def graph(table, *, pairs=False, inputs=("input_ids", "attention_mask"), outputs=("out",)):
+def graph(table, *, pairs=False, inputs=("input_ids", "attention_mask"), outputs=("out",), positions=0):
     """Looks a vector up for each token; of pairs, sums those of the tokens."""
     from onnx import TensorProto, helper, numpy_helper
 
@@ -47,6 +47,15 @@ def graph(table, *, pairs=False, inputs=("input_ids", "attention_mask"), outputs
     if pairs:
         nodes.append(helper.make_node("ReduceSum", ["found", "axis"], ["out"], keepdims=0))
         made_of.append(numpy_helper.from_array(np.array([1], dtype=np.int64), "axis"))
+    if positions:  # a vector of zeros for each place of the text, as many as there are
+        nodes[0].output[0] = "words"
+        nodes += [
+            helper.make_node("Shape", [inputs[0]], ["length"], start=1),
+            helper.make_node("Slice", ["places", "first", "length"], ["placed"]),
+            helper.make_node("Add", ["words", "placed"], ["out"]),
+        ]
+        made_of.append(numpy_helper.from_array(np.zeros((positions, table.shape[1]), np.float32), "places"))
+        made_of.append(numpy_helper.from_array(np.array([0], dtype=np.int64), "first"))
     nodes += [helper.make_node("Identity", ["out"], [name]) for name in outputs[1:]]
     shape = ["n", table.shape[1]] if pairs else ["n", "t", table.shape[1]]
     made = helper.make_graph(
@@ -63,10 +72,11 @@ def sha256(path):
 
 
 def write_model(folder, table=TABLE, vocabulary=VOCABULARY, *, pairs=False, inputs=("input_ids", "attention_mask"),
-                outputs=("out",), **settings):  # fmt: skip
+                outputs=("out",), positions=0, **settings):  # fmt: skip
     """A model folder; ``settings`` override what model.json says."""
     folder.mkdir(exist_ok=True)
-    onnx.save(graph(table, pairs=pairs, inputs=inputs, outputs=outputs), folder / "model.onnx")
+    made = graph(table, pairs=pairs, inputs=inputs, outputs=outputs, positions=positions)
+    onnx.save(made, folder / "model.onnx")
     write_tokenizer(folder / "tokenizer.json", vocabulary)
     told = {
         "kind": "pairs" if pairs else "encoder",
@@ -202,6 +212,49 @@ def test_a_network_that_is_not_what_a_scorer_needs(tmp_path):
         ModelError, match=r"is no pairs model as model\.json tells: its output is 1 x 2, expected any x 3"
     ):
         OnnxPairScorer(folder).score([("ferry", "goat")])
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"max_length": -5}, "max_length: expected a number of tokens from 3 to 1,048,576, got -5"),
+        ({"max_length": 2}, "max_length: expected a number of tokens from 3 to 1,048,576, got 2"),
+        ({"max_length": 10**30}, "max_length: expected a number of tokens from 3 to 1,048,576, got 1000000"),
+        ({"dimension": 0}, "dimension: expected the length of the encoder's vectors, got 0"),
+        ({"dimension": -3}, "dimension: expected the length of the encoder's vectors, got -3"),
+        ({"pairs": True, "labels": []}, "labels: expected one for each of the model's outputs, got none"),
+        ({"calibration": [1.0]}, r"calibration: expected a scale and a shift, or an empty list, got \(1.0,\)"),
+        ({"calibration": [1, 2, 3]}, "calibration: expected a scale and a shift, or an empty list, got "),
+        ({"calibration": [1, float("nan")]}, r"calibration\[1\]: expected a finite number, got nan"),
+    ],
+)
+def test_settings_out_of_range(tmp_path, settings, said):
+    with pytest.raises(ModelError, match=rf"model/model\.json.*{said}"):
+        read_settings(write_model(tmp_path / "model", **settings))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("[1]", r"expected an object with the model's settings, got \[1\]"), ("7", "expected an object"),
+     ("[" * 100_000, "not valid JSON"), ("{", "not valid JSON"), ("\xff", "not valid JSON")],
+)  # fmt: skip
+def test_settings_that_are_none(tmp_path, content, said):
+    folder = write_model(tmp_path / "model")
+    (folder / "model.json").write_text(content, encoding="latin-1")
+    with pytest.raises(ModelError, match=rf"model\.json: {said}"):
+        read_settings(folder)
+
+
+def test_a_text_longer_than_the_network_reads(tmp_path, capfd):
+    encoder = OnnxEncoder(write_model(tmp_path / "model", positions=11, max_length=100_000))
+    assert encoder.encode(["ferry " * 9], "query").shape == (1, 2)
+    with pytest.raises(
+        ModelError,
+        match=r"model\.onnx: reads texts of 11 tokens at most, this one has 1,002; max_length in model\.json is 100,000: "
+        "set it to 11 or less",
+    ):
+        encoder.encode(["goat", "ferry " * 1000, "captain"], "query")
+    assert capfd.readouterr().err == ""  # onnxruntime has nothing to add
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -155,6 +155,13 @@ def test_several_retrievers_fused_and_reranked():
         ),
         ({"retrieve": {"kind": "bm25"}, "fuse": {"kind": "rrf"}}, r"w: \[fuse\] with one retriever; give two"),
         ({"retrieve": [{"kind": "bm25"}], "fuse": {"kind": "rrf"}}, r"w: \[fuse\] with one retriever"),
+        *(
+            (
+                {"retrieve": [{"kind": "bm25"}] * 2, "fuse": {"kind": kind, "weights": weights}},
+                rf"w: \[fuse\]\.weights: {len(weights)} weights for 2 retrievers; give one for each, or leave them out",
+            )
+            for kind, weights in (("linear", [1.0]), ("rrf", [1, 2, 3]), ("zscore", [1]))
+        ),
         ({"retrieve": [{"kind": "dense"}]}, r"w: \[\[retrieve\]\] 1: the key 'encoder' is missing"),
         ({"retrieve": {"kind": "bm25"}, "rerank": 3}, r"w: \[\[rerank\]\] 1: expected a table"),
     ],

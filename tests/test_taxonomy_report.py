@@ -9,11 +9,11 @@ import pytest
 
 from pdffile import Sheet, pdf
 from responsa.corpus.limits import Limits
-from responsa.errors import ReadError
+from responsa.errors import ModelError, ReadError
 from responsa.taxonomy.evidence import report as reports
 from responsa.taxonomy.evidence import vectors
 from responsa.taxonomy.evidence.report import flat, read_report
-from responsa.taxonomy.evidence.vectors import ChunkVectors, chunk_vectors
+from responsa.taxonomy.evidence.vectors import ChunkVectors, chunk_vectors, similarities
 from responsa.types import Edition, Passage
 
 TABLE = (
@@ -171,3 +171,23 @@ def test_vectors_are_made_once_for_a_report_and_a_model(small, tmp_path, monkeyp
         found = chunk_vectors(report, "fake:fake")
     assert (found.vectors.shape, found.owner.tolist(), found.size) == ((2, 2), [0, 1], 2)
     assert [role for _, role in asked] == ["passage"]
+
+
+def test_vectors_of_another_length_than_the_queries_are_made_anew(small, tmp_path, monkeypatch):
+    report = read_report(small, tmp_path / "cache")
+
+    class Changing:
+        name, dimension, asked = "changing", 2, 2
+
+        def encode(self, texts, role):
+            return np.ones((len(texts), self.asked if role == "query" else self.dimension), np.float32)
+
+    model = Changing()
+    monkeypatch.setattr(vectors, "load_encoder", lambda _: model)
+    assert similarities(report, "fake:fake", ["a", "b", "c"]).tolist() == [[2.0, 2.0]] * 3
+    model.dimension = model.asked = 5
+    assert similarities(report, "fake:fake", ["a"]).tolist() == [[5.0, 5.0]]
+    assert chunk_vectors(report, "fake:fake").vectors.shape == (2, 5)
+    model.asked = 3
+    with pytest.raises(ModelError, match="fake:fake: gives vectors of 3 numbers for queries and of 5 for passages"):
+        similarities(report, "fake:fake", ["a"])

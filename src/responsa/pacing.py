@@ -1,7 +1,8 @@
-"""When a server is asked: limits per minute, and how long to wait before it is asked again."""
+"""When a server is asked: limits per minute, time limits, and how long to wait before it is asked again."""
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -10,7 +11,10 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
+from responsa.errors import InputError
+
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds; doubled at each attempt
+LONGEST_LIMIT = 1e6  # seconds of a time limit: eleven days; of more than some billions sockets make nothing
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Pace:
 
     def sleep(self, seconds: float) -> None:
         """Sleep so long. CancelledError where `give_up` is called meanwhile."""
-        if self._clock.wait(seconds, self._given_up):
+        if self._clock.wait(min(seconds, threading.TIMEOUT_MAX), self._given_up):
             raise CancelledError("given up while it waited for its turn")
 
     def give_up(self) -> None:
@@ -71,6 +75,13 @@ class Pace:
         with self._lock:
             self._held_until = max(self._held_until, self._clock.monotonic() + seconds)
             self._free_at = max(self._free_at, self._held_until)
+
+
+def check_limit(name: str, value: float | None, most: float = math.inf) -> None:
+    """InputError where it is not a finite number above 0 and up to ``most``; None, for no limit, passes."""
+    if value is not None and not (0 < value <= most and value < math.inf):
+        due = "a finite number above 0" + (f" and up to {most:,.0f}" if most < math.inf else "")
+        raise InputError(f"{name}: expected {due}, got {value!r}")
 
 
 def pause(attempt: int, clock: Clock) -> float:

@@ -101,6 +101,12 @@ def _retriever(table: Mapping[str, object], where: str) -> Retriever:
     fuse = config.build(table["fuse"], FUSERS, f"{where}: [fuse]") if "fuse" in table else Linear()
     if "fuse" in table and len(stages) == 1:
         raise RecipeError(f"{where}: [fuse] with one retriever; give two [[retrieve]] tables or more, or leave it out")
+    weights = getattr(fuse, "weights", ())
+    if weights and len(weights) != len(stages):
+        raise RecipeError(
+            f"{where}: [fuse].weights: {len(weights)} weights for {len(stages)} retrievers; give one for each, or "
+            "leave them out for equal ones"
+        )
     return Hybrid(stages, fuse, _several(table.get("rerank", []), RERANKERS, f"{where}: [[rerank]]"))
 
 

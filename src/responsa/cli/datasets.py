@@ -38,7 +38,7 @@ def eba(
     say("strata: " + ", ".join(f"{name} {count:,}" for name, count in report.strata.items()))
     dates = ", ".join(f"{day} {count:,}" for day, count in report.versions.items() if count)
     say(f"version in force: {dates}; approximate, for none that is held was in force: {report.approximate:,}")
-    say(f"training examples: {report.examples:,}, with the {report.written:,} written ones")
+    say(f"training examples: {report.examples:,}, of the archive and of {report.written:,} written inquiries")
     say(f"folds: {', '.join(map(str, report.folds))} to test on")
     if report.shortened:
         note(f"{report.shortened:,} cut to the length that question files may have")

@@ -40,14 +40,17 @@ def index(
             note(f"damaged, built again where needed: {name} ({problem})")
         for stage in stages:
             if isinstance(stage, ByModel):
-                missing, others = stage.stored().state(corpus)
+                stored = stage.stored()
+                missing, others = stored.state(corpus)
                 if others:
                     note(f"of another model or other settings, encoded anew: {others} of {plural(missing, 'document')}")
-                stage.prepare(corpus, bar)
+                stored.paths(corpus, bar, renew=True)
+                written = not stored.state(corpus)[0]
             else:
                 stage.prepare(corpus)
-        if not all(stage.ready(corpus) for stage in stages):
-            raise StorageError(f"{context.obj}: the indexes cannot be written: the folder is read-only")
+                written = stage.ready(corpus)
+            if not written:
+                raise StorageError(f"{context.obj}: the indexes cannot be written: the folder is read-only")
     note(f"indexed: {plural(len(corpus.versions), 'document')}")
 
 

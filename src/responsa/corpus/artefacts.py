@@ -30,7 +30,7 @@ _DISCARDED = ".discarded-"
 _STALE = 3600  # seconds without a new file after which a build counts as killed
 _ATTEMPTS = 5  # to open an artefact that a writer may delete between building and opening
 # What numpy raises for a file of the right size with other bytes in it.
-_UNREADABLE = (ValueError, TypeError, EOFError, OverflowError, MemoryError, TokenError)
+UNREADABLE = (ValueError, TypeError, EOFError, OverflowError, MemoryError, TokenError)
 
 T = TypeVar("T")
 
@@ -42,20 +42,30 @@ class Artefacts:
     folder: Path
     _fallback: list[tempfile.TemporaryDirectory[str]] = field(default_factory=list, repr=False)
 
-    def get(self, name: str, versions: Iterable[str], build: Callable[[Path], None], *, view: bool = False) -> Path:
-        """The folder of artefact ``name``; ``build`` fills a new folder where it is missing or cut short.
+    def get(
+        self,
+        name: str,
+        versions: Iterable[str],
+        build: Callable[[Path], None],
+        *,
+        view: bool = False,
+        sound: Callable[[Path], bool] | None = None,
+    ) -> Path:
+        """The folder of artefact ``name``; ``build`` fills a new folder where it is missing, cut short or, once whole,
+        not ``sound``.
 
         ``versions`` are the digests of the versions it is made from. ``view`` says that it covers all versions
         in view: of such only the newest are kept. A writer may delete an artefact that it has replaced at any
         time: `opened` then asks again. StorageError where the disk is full.
         """
         target = self.folder / name
-        if is_whole(target):
+        whole = is_whole(target)
+        if whole and (sound is None or sound(target)):
             return target
         inputs = {"versions": sorted(versions), "view": view}
         with storage_errors(self.folder.parent):
             try:
-                return _write(self.folder, name, inputs, build)
+                return _write(self.folder, name, inputs, build, replace=whole)
             except OSError as error:
                 if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                     raise
@@ -73,7 +83,7 @@ class Artefacts:
                 return load(folders)
             except FileNotFoundError:
                 continue
-            except _UNREADABLE as error:
+            except UNREADABLE as error:
                 damaged = [folder for folder in folders if damage(folder)]
                 if not damaged:
                     raise
@@ -138,10 +148,13 @@ class Artefacts:
                 _discard(entry)
 
 
-def _write(folder: Path, name: str, inputs: dict[str, object], build: Callable[[Path], None]) -> Path:
+def _write(
+    folder: Path, name: str, inputs: dict[str, object], build: Callable[[Path], None], replace: bool = False
+) -> Path:
+    """The artefact, built; with ``replace`` also where there is a whole one, which stays until the new one is."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / name
-    if is_whole(target):
+    if is_whole(target) and not replace:
         return target
     building = folder / f"{_BUILDING}{secrets.token_hex(6)}"
     building.mkdir()
@@ -152,7 +165,7 @@ def _write(folder: Path, name: str, inputs: dict[str, object], build: Callable[[
         }
         manifest = json.dumps({"files": files, **inputs}, indent=1, sort_keys=True)
         (building / MANIFEST).write_text(manifest, encoding="utf-8")
-        if target.exists() and not is_whole(target):
+        if target.exists() and (replace or not is_whole(target)):
             _discard(target)
         try:
             building.rename(target)

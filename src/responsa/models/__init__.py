@@ -25,7 +25,8 @@ class SparseRows(NamedTuple):
 class Encoder(Protocol):
     """Texts to vectors of one length, compared by dot product.
 
-    ``name`` identifies model and settings; what was encoded under another name is never mixed with it.
+    ``name`` identifies model and settings; what was encoded under another name is never mixed with it. An encoder
+    whose name says where the model is and not what is in it has an attribute ``changeable``, which is true.
     """
 
     @property

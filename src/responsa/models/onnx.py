@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ SETTINGS = "model.json"
 T = TypeVar("T")
 _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 _BATCH_AND_TOKENS = (None, None)
+_SHORTEST, _LONGEST = 3, 1 << 20  # tokens: the marks round two texts that are read together; more than any model reads
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,18 @@ class Settings:
     query_prefix: str = ""
     passage_prefix: str = ""
     calibration: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _SHORTEST <= self.max_length <= _LONGEST:
+            raise RecipeError(
+                f"max_length: expected a number of tokens from {_SHORTEST} to {_LONGEST:,}, got {self.max_length}"
+            )
+        if self.kind == "encoder" and self.dimension < 1:
+            raise RecipeError(f"dimension: expected the length of the encoder's vectors, got {self.dimension}")
+        if self.kind != "encoder" and not self.labels:
+            raise RecipeError("labels: expected one for each of the model's outputs, got none")
+        if len(self.calibration) not in (0, 2):
+            raise RecipeError(f"calibration: expected a scale and a shift, or an empty list, got {self.calibration}")
 
 
 @dataclass(frozen=True)
@@ -158,7 +172,16 @@ class _Model:
         }
         wanted = {put.name for put in self.session.get_inputs()}
         given = {name: array for name, array in arrays.items() if name in wanted}
-        (output,) = _attempt(lambda: self.session.run(None, given), self.folder / "model.onnx")
+        try:
+            (output,) = _attempt(lambda: self.session.run(None, given), self.folder / "model.onnx")
+        except ModelError as error:
+            most = self._most_tokens(longest)
+            if _SHORTEST <= most < longest:
+                raise ModelError(
+                    f"{self.folder / 'model.onnx'}: reads texts of {most:,} tokens at most, this one has {longest:,}; "
+                    f"max_length in {SETTINGS} is {self.settings.max_length:,}: set it to {most:,} or less"
+                ) from error
+            raise
         if len(output.shape) != len(shape) or any(
             due not in (None, found) for due, found in zip(shape, output.shape, strict=True)
         ):
@@ -168,6 +191,19 @@ class _Model:
                 f"{' x '.join(map(str, output.shape))}, expected {due}"
             )
         return output, arrays["attention_mask"].astype(np.float32)
+
+    def _most_tokens(self, longest: int) -> int:
+        """How many tokens the network reads, up to ``longest``; fewer than any text has where it reads nothing."""
+
+        def fails(tokens: int) -> bool:
+            blank = np.zeros((1, tokens), dtype=np.int64)
+            try:
+                self.session.run(None, {put.name: blank for put in self.session.get_inputs()})
+            except Exception:  # onnxruntime raises kinds of its own, none of them public
+                return True
+            return False
+
+        return _SHORTEST - 1 + bisect_left(range(_SHORTEST, longest + 1), True, key=fails)
 
 
 def _padded(rows: Sequence[Sequence[int]], longest: int) -> npt.NDArray[np.int64]:
@@ -229,7 +265,7 @@ def _opened(folder: Path, kind: str, stamp: tuple[tuple[int, int], ...]) -> _Mod
     tokenizer.no_padding()
     tokenizer.enable_truncation(settings.max_length, strategy="longest_first")
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # errors are raised, and told once
     options.intra_op_num_threads = 1
     session = _attempt(
         lambda: onnxruntime.InferenceSession(
@@ -267,8 +303,12 @@ def read_settings(folder: Path) -> Settings:
         raise NotFound(f"{folder}: no model here ({SETTINGS} is missing)")
     try:
         values = json.loads((folder / SETTINGS).read_bytes())
-    except ValueError as error:
+    except OSError as error:
+        raise ModelError(f"{folder / SETTINGS}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{folder / SETTINGS}: not valid JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise ModelError(f"{folder / SETTINGS}: expected an object with the model's settings, got {str(values)[:40]}")
     try:
         return config.fill(Settings, values, str(folder / SETTINGS))
     except RecipeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import parse_qsl
 
@@ -48,9 +49,11 @@ def fields(options: Options, table: Table, elsewhere: Iterable[str] = ()) -> dic
         if name in table:
             field, read = table[name]
             try:
-                found[field] = read(value)
+                found[field] = made = read(value)
+                if isinstance(made, float) and not math.isfinite(made):
+                    raise ValueError
             except ValueError:
-                due = "yes or no" if read is flag else "a number"
+                due = "yes or no" if read is flag else "a finite number" if read is float else "a whole number"
                 got = repr(value) if len(value) <= LONGEST else f"a text of {len(value)} characters"
                 raise InputError(f"setting {name!r}: expected {due}, got {got}") from None
         elif name not in elsewhere:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from responsa.corpus.artefacts import UNREADABLE
 from responsa.corpus.view import Corpus
+from responsa.errors import ModelError
 from responsa.models import Vectors
 from responsa.models.load import load_encoder
 from responsa.retrieval.postings import map_array
@@ -37,24 +39,31 @@ class Dense(ByModel):
         check_windows("dense", self.window, self.overlap)
 
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
-        """The best ``k`` passages for each query, raw scores (dot products)."""
-        vectors, index = self._vectors(queries), self._view(corpus)
+        """The best ``k`` passages for each query, raw scores (dot products).
+
+        ModelError where the model behind the encoder's name has changed and gives vectors of another length.
+        """
+        vectors = self._vectors(queries)
+        index = self._view(corpus, vectors.shape[1])
         return run_of(repr(self), queries, index.places.ids, k, lambda part: index.scores(vectors[part]))
 
     def similarities(self, queries: Sequence[Query], corpus: Corpus) -> Vectors:
         """The dot product of each question with every window of the library, shape (questions, windows)."""
-        kept = self._view(corpus).vectors
+        vectors = self._vectors(queries)
+        kept = self._view(corpus, vectors.shape[1]).vectors
         if not len(kept):
             return np.zeros((len(queries), 0), dtype=np.float32)
-        similar: Vectors = self._vectors(queries) @ kept.T
+        similar: Vectors = vectors @ kept.T
         return similar
 
     def _vectors(self, queries: Sequence[Query]) -> Vectors:
         return load_encoder(self.encoder).encode(asked(queries), "query")
 
-    def _view(self, corpus: Corpus) -> View:
+    def _view(self, corpus: Corpus, length: int) -> View:
         paths = self.stored().paths
-        return corpus.artefacts.opened(lambda: paths(corpus), lambda found: open_view(tuple(found)))
+        return corpus.artefacts.opened(
+            lambda: paths(corpus), lambda found: open_view(tuple(found), length, self.encoder)
+        )
 
     def stored(self) -> Windowed:
         """The artefacts with what the encoder made."""
@@ -65,8 +74,19 @@ class Dense(ByModel):
             vectors = np.concatenate(parts) if parts else np.empty((0, model.dimension), np.float32)
             np.save(folder / "vectors.npy", half(vectors, model.name))
 
+        @cache
+        def length() -> int:
+            return model.dimension  # may be asked of a server
+
+        def fits(folder: Path) -> bool:
+            try:
+                return length_of(folder) in (0, length())
+            except UNREADABLE:
+                return False
+
         settings = [FORMAT, model.name, self.window, self.overlap]
-        return Windowed("vectors", settings, self.window, self.overlap, write)
+        changeable = getattr(model, "changeable", False)
+        return Windowed("vectors", settings, self.window, self.overlap, write, fits if changeable else None)
 
 
 class View(NamedTuple):
@@ -85,10 +105,23 @@ class View(NamedTuple):
         return np.maximum(self.places.best_window(asked @ self.vectors.T), LEAST)
 
 
+def length_of(folder: Path) -> int:
+    """How many numbers each vector in an artefact has; 0 where it holds none."""
+    vectors = map_array(folder / "vectors.npy")
+    return vectors.shape[1] if len(vectors) else 0
+
+
 @lru_cache(maxsize=2)
-def open_view(paths: tuple[Path, ...]) -> View:
-    """The vectors in the folders, read into memory in the order of passage ids."""
+def open_view(paths: tuple[Path, ...], length: int, encoder: str) -> View:
+    """The vectors in the folders, read into memory in the order of passage ids. ModelError, which names the encoder,
+    where they have another length."""
     places = Places.load(paths)
-    vectors = [map_array(path / "vectors.npy") for path in paths]
+    vectors = [found for path in paths if len(found := map_array(path / "vectors.npy"))]
+    other = next((found.shape[1] for found in vectors if found.shape[1] != length), length)
+    if other != length:
+        raise ModelError(
+            f"{encoder}: gives vectors of {length} numbers, the index has vectors of {other}: the model behind this "
+            "name has changed; build the index anew with 'responsa index' and the same recipe"
+        )
     stacked = np.concatenate(vectors)[places.order].astype(np.float32) if vectors else np.empty((0, 0), np.float32)
     return View(places, stacked)

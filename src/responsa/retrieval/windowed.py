@@ -33,20 +33,23 @@ LEAST = np.float32(1e-6)  # a hair above 0, to which scores are lifted where a p
 @dataclass(frozen=True)
 class Windowed:
     """The artefacts of one stage. ``settings`` are all that changes what is in them, the model's name among it;
-    ``write`` puts what the model makes of the windows' texts into a folder."""
+    ``write`` puts what the model makes of the windows' texts into a folder; ``fits`` says of a folder that is there
+    whether the model still gives the like, of models that may change behind their name."""
 
     kind: str
     settings: Sequence[object]
     window: int
     overlap: int
     write: Callable[[Sequence[str], Path], None]
+    fits: Callable[[Path], bool] | None = None
 
     def ready(self, corpus: Corpus) -> bool:
         """Whether every version in view has its artefact."""
         return all(is_whole(corpus.artefacts.folder / self._name(version)) for version in corpus.versions)
 
-    def paths(self, corpus: Corpus, progress: Progress | None = None) -> list[Path]:
-        """The folder of each version in view, made where it is missing."""
+    def paths(self, corpus: Corpus, progress: Progress | None = None, renew: bool = False) -> list[Path]:
+        """The folder of each version in view, made where it is missing; with ``renew`` also where it does not fit."""
+        sound = self.fits if renew else None
         paths = []
         for position, version in enumerate(corpus.versions):
             if progress:
@@ -55,14 +58,18 @@ class Windowed:
             def build(folder: Path, version: Version = version) -> None:
                 self._build(corpus, version, folder)
 
-            paths.append(corpus.artefacts.get(self._name(version), [version.digest], build))
+            paths.append(corpus.artefacts.get(self._name(version), [version.digest], build, sound=sound))
         return paths
 
     def state(self, corpus: Corpus) -> tuple[int, int]:
-        """How many versions in view lack their artefact, and of how many of these there is one of another model or of
-        other settings."""
-        there = corpus.artefacts.names()
-        missing = [version for version in corpus.versions if self._name(version) not in there]
+        """How many versions in view lack an artefact that fits, and of how many of these there is one of another model
+        or of other settings."""
+        there, folder = corpus.artefacts.names(), corpus.artefacts.folder
+        missing = [
+            version
+            for version in corpus.versions
+            if (name := self._name(version)) not in there or (self.fits and not self.fits(folder / name))
+        ]
         others = {name[-_VERSION:] for name in there if name.startswith(f"{self.kind}-")}
         return len(missing), sum(version.digest[:_VERSION] in others for version in missing)
 
@@ -92,8 +99,9 @@ class ByModel:
         raise NotImplementedError
 
     def prepare(self, corpus: Corpus, progress: Progress | None = None) -> list[Path]:
-        """Encode what is not encoded yet, one version of a document after the other; what is done stays done."""
-        return self.stored().paths(corpus, progress)
+        """Encode what is not encoded yet, one version of a document after the other; what is done stays done, unless
+        the model behind its name has changed since."""
+        return self.stored().paths(corpus, progress, renew=True)
 
     def ready(self, corpus: Corpus) -> bool:
         """Whether every version in view is encoded."""

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from responsa.errors import InputError, ModelError
+from responsa.errors import ModelError
 from responsa.models.chat import Chat, ChatFailed, Progress, Reply, Settings, prices
 from responsa.models.chat.calls import begun
 from responsa.models.chat.threads import give_up
 from responsa.models.chat.window import size
 from responsa.models.chat.wire import Outcome, Wire
 from responsa.models.tokens import estimate
-from responsa.pacing import Clock, Pace, pause
+from responsa.pacing import Clock, Pace, check_limit, pause
 from responsa.types import Call
 
 _WINDOW = {"openai": 128_000, "anthropic": 200_000, "google": 1_000_000, "azure": 128_000, "server": 32_768}
@@ -48,9 +48,7 @@ class ApiChat:
 
     def __post_init__(self) -> None:
         for name in ("threads", "attempts", "requests_per_minute", "tokens_per_minute", "told_window"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise InputError(f"{name}: expected a number above 0, got {value!r}")
+            check_limit(name, getattr(self, name))
         pace = Pace(self.requests_per_minute, self.tokens_per_minute, self.clock)
         object.__setattr__(self, "_pace", pace)
         object.__setattr__(self, "_slots", threading.Semaphore(self.threads))

@@ -106,9 +106,6 @@ def _loaded(name: str, kept: Cache) -> ChatModel:
 
 def _wire(vendor: Vendor, model: str, url: str, variables: tuple[str, ...], options: Options) -> Wire:
     told = fields({name: value for name, value in options.items() if name in _WIRE}, _WIRE)
-    for name in ("timeout", "patience"):
-        if name in told and not float(str(told[name])) > 0:
-            raise InputError(f"setting {name!r}: expected a number above 0, got {told[name]!r}")
     return Wire(vendor, model, url, variables, key_required=vendor != "server", **told)  # type: ignore[arg-type]
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from responsa.models import keys
 from responsa.models.chat import Chat, vendors
 from responsa.models.checks import readable
-from responsa.pacing import Clock, retry_after
+from responsa.pacing import LONGEST_LIMIT, Clock, check_limit, retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -79,6 +79,10 @@ class Wire:
     patience: float = 120.0
     clock: Clock = field(default=Clock(), repr=False, compare=False)
     _made: _Made = field(default_factory=_Made, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "patience"):
+            check_limit(name, getattr(self, name), LONGEST_LIMIT)
 
     def prepare(self) -> None:
         """Load what the first request needs. ModelError without a key, MissingDependency without the library."""

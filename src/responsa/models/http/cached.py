@@ -37,22 +37,43 @@ class CachedEncoder:
         return self.inner.name
 
     @property
+    def changeable(self) -> bool:
+        return getattr(self.inner, "changeable", False)
+
+    @property
     def dimension(self) -> int:
-        place = key("dimension", VERSION, {"model": self.inner.name})
-        known = self.cache.get_many([place]).get(place, b"")
-        if known.isdigit() and int(known) > 0:
-            return int(known)
-        dimension = self.inner.dimension
-        self.cache.put_many({place: str(dimension).encode()})
-        return dimension
+        return self._known() or self.inner.dimension
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
-        """Shape (texts, dimension), in order."""
-        dimension = self.dimension
-        model = self.inner.name
+        """Shape (texts, dimension), in order. The dimension is stored once vectors have agreed with it. ModelError
+        where some do not, and then it is forgotten."""
+        known, model = self._known(), self.inner.name
+        dimension = known or self.inner.dimension
         keys = [key("embedding", VERSION, {"model": model, "role": role, "text": text}) for text in texts]
-        rows = _known_or_asked(self, keys, texts, lambda some: self.inner.encode(some, role), dimension)
+
+        def ask(some: Sequence[str]) -> Vectors:
+            vectors = self.inner.encode(some, role)
+            if vectors.shape[1:] != (dimension,):
+                self.cache.drop_many([self._place])
+                raise ModelError(
+                    f"{model}: gave vectors of {vectors.shape[-1]} numbers, before they had {dimension}: the model "
+                    "behind this name has changed, or one reply was wrong; try again"
+                )
+            return vectors
+
+        rows = _known_or_asked(self, keys, texts, ask, dimension)
+        if not known and any(row.any() for row in rows.values()):  # blank texts, whose rows are zero, prove nothing
+            self.cache.put_many({self._place: str(dimension).encode()})
         return _stack(rows, keys, dimension)
+
+    @property
+    def _place(self) -> str:
+        return key("dimension", VERSION, {"model": self.inner.name})
+
+    def _known(self) -> int:
+        """The dimension in the cache; 0 where there is none."""
+        stored = self.cache.get_many([self._place]).get(self._place, b"")
+        return int(stored) if stored.isdigit() else 0
 
 
 @dataclass(frozen=True)
@@ -103,8 +124,7 @@ def _known_or_asked(
         answered = ask([missing[name] for name in some])
         if answered.shape != (len(some), length):
             raise ModelError(
-                f"{stage.name}: gave an array of shape {answered.shape} where ({len(some)}, {length}) was due; if the "
-                f"model behind this name has changed, delete the cache {stage.cache.path}"
+                f"{stage.name}: gave an array of shape {answered.shape}, expected ({len(some)}, {length}); try again"
             )
         fresh = dict(zip(some, answered, strict=True))
         stage.cache.put_many({name: pack(row) for name, row in fresh.items()})

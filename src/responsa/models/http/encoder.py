@@ -51,6 +51,7 @@ class HttpEncoder:
     _learnt: _Learnt = field(default_factory=_Learnt, init=False, repr=False, compare=False)
 
     version: ClassVar[int] = 1
+    changeable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.model:

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from responsa.errors import InputError, MissingDependency, ModelError
+from responsa.errors import MissingDependency, ModelError
 from responsa.models import keys
-from responsa.pacing import Clock, Pace, pause, retry_after
+from responsa.pacing import LONGEST_LIMIT, Clock, Pace, check_limit, pause, retry_after
 
 if TYPE_CHECKING:
     import httpx
@@ -79,12 +79,11 @@ class Service:
         keys.check_url(self.url)
         object.__setattr__(self, "url", self.url.rstrip("/"))
         keys.check_variable(self.key)
-        for name in ("batch_texts", "batch_tokens", "threads", "attempts", "timeout", "patience"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
-        for name in ("requests_per_minute", "tokens_per_minute"):
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise InputError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
+        limits = ("batch_texts", "batch_tokens", "threads", "attempts", "requests_per_minute", "tokens_per_minute")
+        for name in limits:
+            check_limit(name, getattr(self, name))
+        for name in ("timeout", "patience"):
+            check_limit(name, getattr(self, name), LONGEST_LIMIT)
         pace = Pace(self.requests_per_minute, self.tokens_per_minute, self.clock)
         object.__setattr__(self, "_pace", pace)
 

@@ -26,7 +26,6 @@ from responsa.taxonomy.evidence.queries import WORDS, Question, Surroundings, by
 from responsa.taxonomy.evidence.recipes import DEFAULT, EvidenceRecipe, load
 from responsa.taxonomy.evidence.report import Progress, Report
 from responsa.taxonomy.evidence.scoring import Index, Scored, index, scaled, weighted
-from responsa.taxonomy.evidence.vectors import encode
 from responsa.taxonomy.values import Activity, Criterion, Evidence
 from responsa.text import words
 from responsa.types import Call, Passage
@@ -147,7 +146,7 @@ def _asked(
 
 
 def _nearest(searched: Index, recipe: EvidenceRecipe, question: Question) -> tuple[str, str, float] | None:
-    similar = searched.vectors(recipe.encoder).similar(encode(recipe.encoder, [question.text]))[0]
+    similar = searched.by_vectors(recipe.encoder, [question.text])[0]
     chunk = searched.report.chunks[int(np.argmax(similar))]
     return chunk.id, chunk.text, _probabilities(recipe.reranker, [(question.text, chunk.text)])[0]
 
@@ -192,10 +191,9 @@ def _retrieved(
         weight = recipe.keyword if recipe.retriever == "hb" else 1.0
         sides.append((weight, _by_keywords(searched, own, recipe)))
     if recipe.retriever in ("vector", "hb"):
-        vectors = searched.vectors(recipe.encoder, progress)
-        similar = vectors.similar(encode(recipe.encoder, [question.text for question in questions]))
+        similar = searched.by_vectors(recipe.encoder, [question.text for question in questions], progress)
         weight = 1 - recipe.keyword if recipe.retriever == "hb" else 1.0
-        sides.append((weight, list(zip(questions, similar.astype(np.float64), strict=True))))
+        sides.append((weight, list(zip(questions, similar, strict=True))))
     scores: dict[int, float] = {}
     finders: dict[int, list[tuple[float, int, Question]]] = {}
     for weight, lists in sides:

@@ -16,7 +16,7 @@ from responsa.taxonomy.evidence.lexical import Lexical, lexical, merged, okapi
 from responsa.taxonomy.evidence.queries import Question
 from responsa.taxonomy.evidence.recipes import EvidenceRecipe
 from responsa.taxonomy.evidence.report import Progress, Report
-from responsa.taxonomy.evidence.vectors import ChunkVectors, chunk_vectors, encode
+from responsa.taxonomy.evidence.vectors import similarities
 from responsa.taxonomy.values import Activity
 
 TABLES = (
@@ -72,9 +72,9 @@ class Index:
         rows = [self._words.scores(_tokens(each)) for each in Analysis()(queries)]
         return np.array(rows).reshape(len(queries), len(self.report.chunks))
 
-    def vectors(self, encoder: str, progress: Progress | None = None) -> ChunkVectors:
-        """Those of the chunks."""
-        return chunk_vectors(self.report, encoder, progress)
+    def by_vectors(self, encoder: str, queries: Sequence[str], progress: Progress | None = None) -> Floats:
+        """Dot products of vectors, shape (queries, chunks)."""
+        return similarities(self.report, encoder, queries, progress).astype(np.float64)
 
     def codes(self, activity: Activity) -> Ints:
         """How often each chunk prints the activity's number as that of an activity, at most three times."""
@@ -178,8 +178,8 @@ def parts(
     words = scaled(found.by_words([name, TABLES, *texts]))
     meant = np.zeros((1 + len(texts), len(found.report.chunks)))
     if encoder:
-        asked = encode(encoder, [name, *(f"{activity.name}: {text}" for text in texts)])
-        meant = scaled(found.vectors(encoder, progress).similar(asked).astype(np.float64))
+        queries = [name, *(f"{activity.name}: {text}" for text in texts)]
+        meant = scaled(found.by_vectors(encoder, queries, progress))
     codes = found.codes(activity)
     none = np.zeros(len(codes))
     return Parts(

@@ -9,10 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from responsa.analysis import windows
+from responsa.corpus.artefacts import UNREADABLE
 from responsa.corpus.chunks import OVERLAP, SIZE
+from responsa.errors import ModelError
 from responsa.models import Vectors
 from responsa.models.load import load_encoder
 from responsa.retrieval.postings import Ints
+from responsa.retrieval.vectors import length_of
 from responsa.retrieval.windowed import half
 from responsa.taxonomy.evidence.report import FORMAT, Progress, Report
 from responsa.text import digest
@@ -38,8 +41,18 @@ class ChunkVectors(NamedTuple):
         return found
 
 
-def chunk_vectors(report: Report, encoder: str, progress: Progress | None = None) -> ChunkVectors:
-    """The vectors of the report's chunks by the encoder of that name, made where they are missing.
+def similarities(report: Report, encoder: str, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+    """The dot product of each query with each chunk's best window, shape (queries, chunks); 0 without a window.
+
+    ``progress`` is told of the windows of the report that are encoded, where they are not yet.
+    """
+    asked = load_encoder(encoder).encode(texts, "query")
+    return chunk_vectors(report, encoder, progress, asked.shape[1]).similar(asked)
+
+
+def chunk_vectors(report: Report, encoder: str, progress: Progress | None = None, length: int = 0) -> ChunkVectors:
+    """The vectors of the report's chunks by the encoder of that name, made where they are missing or not of ``length``
+    (0: any), as where the model behind the name has changed. ModelError where new ones have another length too.
 
     ``progress`` is told of the windows encoded.
     """
@@ -57,10 +70,22 @@ def chunk_vectors(report: Report, encoder: str, progress: Progress | None = None
         np.save(folder / "vectors.npy", half(np.concatenate(parts), model.name))
         np.save(folder / "owner.npy", np.asarray(owner, dtype=np.int64))
 
-    return report.artefacts.opened(
-        lambda: [report.artefacts.get(name, [report.digest], build)],
+    def fits(folder: Path) -> bool:
+        try:
+            return not length or length_of(folder) in (0, length)
+        except UNREADABLE:
+            return False
+
+    found = report.artefacts.opened(
+        lambda: [report.artefacts.get(name, [report.digest], build, sound=fits)],
         lambda folders: _load(folders[0], len(report.chunks)),
     )
+    if length and len(found.vectors) and found.vectors.shape[1] != length:
+        raise ModelError(
+            f"{encoder}: gives vectors of {length} numbers for queries and of {found.vectors.shape[1]} for passages; "
+            "try again, or name another encoder"
+        )
+    return found
 
 
 def _windows(report: Report) -> tuple[list[str], list[int]]:
@@ -76,8 +101,3 @@ def _windows(report: Report) -> tuple[list[str], list[int]]:
 def _load(folder: Path, size: int) -> ChunkVectors:
     vectors = np.load(folder / "vectors.npy").astype(np.float32)
     return ChunkVectors(vectors, np.load(folder / "owner.npy"), size)
-
-
-def encode(encoder: str, texts: Sequence[str]) -> Vectors:
-    """Queries as vectors."""
-    return load_encoder(encoder).encode(texts, "query")
