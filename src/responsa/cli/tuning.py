@@ -22,7 +22,7 @@ def index(
     ] = DEFAULT_RECIPE,
     encoder: Annotated[str, typer.Option("--encoder", metavar="NAME", help="Build the vectors of this encoder.")] = "",
 ) -> None:
-    """Build indexes ahead of the first search. What is built stays; a stopped run goes on where it was.
+    """Build indexes ahead of the first search. What is built stays; a stopped run goes on with the document it was at.
 
     Indexes that are there are read through, and damaged ones built again.
     """

@@ -16,7 +16,6 @@ from responsa.models import Vectors
 from responsa.models.load import load_late
 from responsa.retrieval.postings import map_array
 from responsa.retrieval.windowed import (
-    CHUNK,
     LEAST,
     ByModel,
     Ints,
@@ -63,18 +62,16 @@ class Late(ByModel):
         """The artefacts with what the encoder made."""
         model = load_late(self.encoder)
 
-        def write(texts: Sequence[str], folder: Path) -> None:
-            sizes: list[int] = []
-            parts: list[npt.NDArray[np.float16]] = []
-            for start in range(0, len(texts), CHUNK):
-                for rows in model.encode(texts[start : start + CHUNK], "passage"):
-                    sizes.append(len(rows))
-                    parts.append(half(rows, model.name))
-            np.save(folder / "indptr.npy", np.cumsum([0, *sizes], dtype=np.int64))
-            np.save(folder / "tokens.npy", np.concatenate(parts) if parts else np.empty((0, 0), np.float16))
+        def encode(texts: Sequence[str]) -> list[npt.NDArray[np.float16]]:
+            return [half(rows, model.name) for rows in model.encode(texts, "passage")]
+
+        def write(parts: Sequence[list[npt.NDArray[np.float16]]], folder: Path) -> None:
+            tokens = [rows for part in parts for rows in part]
+            np.save(folder / "indptr.npy", np.cumsum([0, *map(len, tokens)], dtype=np.int64))
+            np.save(folder / "tokens.npy", np.concatenate(tokens) if tokens else np.empty((0, 0), np.float16))
 
         settings = [FORMAT, model.name, self.window, self.overlap]
-        return Windowed("late", settings, self.window, self.overlap, write)
+        return Windowed("late", settings, self.window, self.overlap, encode, write)
 
 
 class View(NamedTuple):

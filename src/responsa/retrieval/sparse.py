@@ -16,7 +16,7 @@ from responsa.errors import RecipeError
 from responsa.models import SparseRows, Vectors
 from responsa.models.load import load_sparse
 from responsa.retrieval.postings import map_array
-from responsa.retrieval.windowed import CHUNK, ByModel, Ints, Places, Windowed, asked, check_windows, run_of
+from responsa.retrieval.windowed import ByModel, Ints, Places, Windowed, asked, check_windows, run_of
 from responsa.types import Query, Run
 
 FORMAT = 1
@@ -53,18 +53,17 @@ class Sparse(ByModel):
         """The artefacts with what the encoder made."""
         model = load_sparse(self.encoder)
 
-        def write(texts: Sequence[str], folder: Path) -> None:
-            parts = [
-                heaviest(model.encode(texts[start : start + CHUNK], "passage"), self.top_terms)
-                for start in range(0, len(texts), CHUNK)
-            ]
+        def encode(texts: Sequence[str]) -> SparseRows:
+            return heaviest(model.encode(texts, "passage"), self.top_terms)
+
+        def write(parts: Sequence[SparseRows], folder: Path) -> None:
             sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.indptr) for part in parts)])
             np.save(folder / "indptr.npy", np.cumsum(np.r_[0, sizes], dtype=np.int64))
             np.save(folder / "terms.npy", np.concatenate([np.empty(0, np.int32), *(part.terms for part in parts)]))
             np.save(folder / "weights.npy", np.concatenate([np.empty(0, np.float32), *(p.weights for p in parts)]))
 
         settings = [FORMAT, model.name, self.window, self.overlap, self.top_terms]
-        return Windowed("sparse", settings, self.window, self.overlap, write)
+        return Windowed("sparse", settings, self.window, self.overlap, encode, write)
 
 
 def heaviest(rows: SparseRows, count: int) -> SparseRows:

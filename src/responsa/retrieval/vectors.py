@@ -16,7 +16,7 @@ from responsa.errors import ModelError
 from responsa.models import Vectors
 from responsa.models.load import load_encoder
 from responsa.retrieval.postings import map_array
-from responsa.retrieval.windowed import CHUNK, LEAST, ByModel, Places, Windowed, asked, check_windows, half, run_of
+from responsa.retrieval.windowed import LEAST, ByModel, Places, Windowed, asked, check_windows, half, run_of
 from responsa.types import Query, Run
 
 FORMAT = 1
@@ -69,8 +69,10 @@ class Dense(ByModel):
         """The artefacts with what the encoder made."""
         model = load_encoder(self.encoder)
 
-        def write(texts: Sequence[str], folder: Path) -> None:
-            parts = [model.encode(texts[start : start + CHUNK], "passage") for start in range(0, len(texts), CHUNK)]
+        def encode(texts: Sequence[str]) -> Vectors:
+            return model.encode(texts, "passage")
+
+        def write(parts: Sequence[Vectors], folder: Path) -> None:
             vectors = np.concatenate(parts) if parts else np.empty((0, model.dimension), np.float32)
             np.save(folder / "vectors.npy", half(vectors, model.name))
 
@@ -86,7 +88,7 @@ class Dense(ByModel):
 
         settings = [FORMAT, model.name, self.window, self.overlap]
         changeable = getattr(model, "changeable", False)
-        return Windowed("vectors", settings, self.window, self.overlap, write, fits if changeable else None)
+        return Windowed("vectors", settings, self.window, self.overlap, encode, write, fits if changeable else None)
 
 
 class View(NamedTuple):

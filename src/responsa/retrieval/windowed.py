@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +33,16 @@ LEAST = np.float32(1e-6)  # a hair above 0, to which scores are lifted where a p
 @dataclass(frozen=True)
 class Windowed:
     """The artefacts of one stage. ``settings`` are all that changes what is in them, the model's name among it;
-    ``write`` puts what the model makes of the windows' texts into a folder; ``fits`` says of a folder that is there
+    ``encode`` has the model read up to `CHUNK` texts, ``write`` puts what it made of all windows, chunk by chunk, into
+    a folder; ``fits`` says of a folder that is there
     whether the model still gives the like, of models that may change behind their name."""
 
     kind: str
     settings: Sequence[object]
     window: int
     overlap: int
-    write: Callable[[Sequence[str], Path], None]
+    encode: Callable[[Sequence[str]], Any]
+    write: Callable[[Sequence[Any], Path], None]
     fits: Callable[[Path], bool] | None = None
 
     def ready(self, corpus: Corpus) -> bool:
@@ -52,11 +54,15 @@ class Windowed:
         sound = self.fits if renew else None
         paths = []
         for position, version in enumerate(corpus.versions):
-            if progress:
-                progress(position, len(corpus.versions), version.document_id)
 
-            def build(folder: Path, version: Version = version) -> None:
-                self._build(corpus, version, folder)
+            def tell(share: str = "", name: str = version.document_id, position: int = position) -> None:
+                if progress:
+                    progress(position, len(corpus.versions), f"{name}{share}")
+
+            def build(folder: Path, version: Version = version, tell: Callable[[str], None] = tell) -> None:
+                self._build(corpus, version, folder, tell)
+
+            tell()
 
             paths.append(corpus.artefacts.get(self._name(version), [version.digest], build, sound=sound))
         return paths
@@ -76,7 +82,7 @@ class Windowed:
     def _name(self, version: Version) -> str:
         return f"{self.kind}-{digest([_TEXTS, *self.settings])[:12]}-{version.digest[:_VERSION]}"
 
-    def _build(self, corpus: Corpus, version: Version, folder: Path) -> None:
+    def _build(self, corpus: Corpus, version: Version, folder: Path, tell: Callable[[str], None]) -> None:
         ids: list[str] = []
         owners: list[int] = []
         texts: list[str] = []
@@ -86,7 +92,11 @@ class Windowed:
                     owners.append(len(ids))
                     texts.append(window)
                 ids.append(passage.id)
-        self.write(texts, folder)
+        parts = []
+        for start in range(0, len(texts), CHUNK):
+            parts.append(self.encode(texts[start : start + CHUNK]))
+            tell(f", {min(start + CHUNK, len(texts)):,} of {len(texts):,} texts")
+        self.write(parts, folder)
         np.save(folder / "owner.npy", np.asarray(owners, dtype=np.int32))
         write_strings(ids, folder)
 
