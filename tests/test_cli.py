@@ -304,10 +304,10 @@ def test_index_of_a_library_that_cannot_be_written(writing, folder, monkeypatch)
     shutil.rmtree(folder / "artefacts")
     write = artefacts._write
 
-    def refuse(target, *arguments):
+    def refuse(target, *arguments, **settings):
         if target == folder / "artefacts":
             raise OSError(errno.EROFS, "Read-only file system")
-        return write(target, *arguments)
+        return write(target, *arguments, **settings)
 
     monkeypatch.setattr(artefacts, "_write", refuse)
     done = writing("index")
