@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from responsa import cache, obligations, text
 from responsa.errors import InputError, NotFound
-from responsa.obligations import OBLIGATION_DETECTORS
-from responsa.text import digest
-from responsa.types import ObligationDetector
 
 if TYPE_CHECKING:
     from responsa.models.classify import Entailment
+    from responsa.types import ObligationDetector
 
 EMBEDDED = "embedded:nli"
 RULES = "rules"
@@ -23,6 +20,7 @@ def load_entailment(name: str, keep: bool = True, *, one_string: bool = False) -
     ``one_string``: it reads a pair as a single text. NotFound says what to name where none ships; InputError and
     ModelError for a name or a model that cannot be one.
     """
+    from responsa import cache
     from responsa.models.classify import Entailment
     from responsa.models.load import load_pairs
     from responsa.models.texts import load_texts
@@ -43,6 +41,8 @@ def load_entailment(name: str, keep: bool = True, *, one_string: bool = False) -
 
 def load_detector(name: str, keep: bool = True) -> ObligationDetector:
     """What tells obligations: ``rules``, or a classifier of texts by its name. InputError for what is neither."""
+    from responsa.obligations import OBLIGATION_DETECTORS
+
     if name in OBLIGATION_DETECTORS:
         return OBLIGATION_DETECTORS[name]()
     if ":" not in name:
@@ -50,6 +50,7 @@ def load_detector(name: str, keep: bool = True) -> ObligationDetector:
             f"obligations: {name!r} is neither {', '.join(sorted(OBLIGATION_DETECTORS))} nor a model, such as "
             "embedded:obligations, hf:organisation/model or onnx:FOLDER"
         )
+    from responsa import cache
     from responsa.models.classify import Classifier, ModelObligationDetector
     from responsa.models.texts import load_texts
 
@@ -58,7 +59,10 @@ def load_detector(name: str, keep: bool = True) -> ObligationDetector:
 
 def detector_name(name: str) -> str:
     """The name for the record: a model's own, or that of the rules with a digest of their code."""
-    if name in OBLIGATION_DETECTORS:
+    from responsa import obligations, text
+    from responsa.text import digest
+
+    if name in obligations.OBLIGATION_DETECTORS:
         code = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in (obligations, text)]
         return f"{name}@{digest(code)[:12]}"
     from responsa.models.texts import load_texts
