@@ -123,7 +123,8 @@ def test_artefacts_in_the_life_of_a_library(encoder, tmp_path):
         assert stage.stored().state(corpus) == (2, 0)
         seen = []
         stage.prepare(corpus, lambda *step: seen.append(step))
-        assert [step[:2] for step in seen] == [(0, 2), (1, 2)]
+        assert [step[:2] for step in seen] == [(0, 2), (0, 2), (1, 2), (1, 2)]
+        assert seen[1][2] == f"{seen[0][2]}, 1 of 1 texts"
         assert stage.ready(corpus)
         assert [place for place, _ in scores(stage, corpus, "goat")] == ["goat/1.1"]
         assert encoder.encoded == 2
