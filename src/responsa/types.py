@@ -96,6 +96,11 @@ class Query:
     text: str
     background: str = ""
 
+    @property
+    def full_text(self) -> str:
+        """Question and background, as search and the models that rank read them."""
+        return f"{self.text} {self.background}".strip()
+
 
 class Hit(NamedTuple):
     """A passage and its score for a query."""

@@ -159,7 +159,7 @@ class ExampleBank:
 
     def _likeness(self, question: Query) -> tuple[Floats, Floats]:
         """The cosine of each example to the question, and the examples as rows of length 1."""
-        asked = f"{question.text} {question.background}".strip()
+        asked = question.full_text
         if self.selection.encoder:
             query = load_encoder(self.selection.encoder).encode([asked], "query").astype(np.float64)
             return self._vectors @ _unit(query)[0], self._vectors

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from responsa.errors import InputError
 from responsa.learn.base import Base, embed, encoder_net, freeze, in_batches, open_tokenizer
-from responsa.learn.material import Material, asked, candidates_of, measure, near, spread
+from responsa.learn.material import Material, candidates_of, measure, near, spread
 from responsa.learn.train import import_torch, seed_everything
 from responsa.models import PairScorer
 from responsa.retrieval.fuse import Linear
@@ -113,7 +113,7 @@ class EncoderTask:
     def loss(self, batch: EncoderBatch) -> torch.Tensor:
         """InfoNCE (van den Oord et al. 2018), mixed with the distance from the teacher where there is one."""
         torch = import_torch()
-        queries = embed(self.model, self._query_tokenizer, [asked(query) for query in batch.queries])
+        queries = embed(self.model, self._query_tokenizer, [query.full_text for query in batch.queries])
         texts = [self.material.texts[passage] for passage in batch.candidates]
         passages = embed(self.model, self._passage_tokenizer, texts)
         logits = queries @ passages.T / self.settings.temperature
@@ -158,7 +158,7 @@ class EncoderTask:
         ids = list(dict.fromkeys(passage for row in listed for passage in row))
         place = {passage: row for row, passage in enumerate(ids)}
         passages = self._encoded([self.material.texts[passage] for passage in ids], self._passage_tokenizer)
-        queries = self._encoded([asked(example.query) for example in validation], self._query_tokenizer)
+        queries = self._encoded([example.query.full_text for example in validation], self._query_tokenizer)
         rankings = {}
         for example, row, vector in zip(validation, listed, queries, strict=True):
             scores = (passages[[place[passage] for passage in row]] @ vector).tolist()
@@ -202,6 +202,6 @@ def teach(scorer: PairScorer, material: Material) -> Teacher:
     told: dict[str, dict[str, float]] = {}
     for example in material.examples:
         passages = list(dict.fromkeys((*example.passages, *material.negatives.get(example.query.id, ()))))
-        scores = scorer.score([(asked(example.query), material.texts[passage]) for passage in passages])
+        scores = scorer.score([(example.query.full_text, material.texts[passage]) for passage in passages])
         told[example.query.id] = {passage: float(row[0]) for passage, row in zip(passages, scores, strict=True)}
     return told

@@ -16,7 +16,7 @@ from responsa.learn.classifier import ClassifierSettings, ClassifierTask, Sample
 from responsa.learn.encoder import EncoderSettings, EncoderTask, Teacher, teach
 from responsa.learn.examples import Example
 from responsa.learn.export import LIMIT, Exported, Plan, check, export
-from responsa.learn.material import Material, asked, needed
+from responsa.learn.material import Material, needed
 from responsa.learn.mine import Mining, Report
 from responsa.learn.reranker import LABELS, RerankerSettings, RerankerTask
 from responsa.learn.train import Outcome, Progress, Schedule, fit
@@ -184,7 +184,7 @@ def train_reranker(
     progress: Progress | None = None,
 ) -> Trained:
     """Train, or go on training, calibrate and export."""
-    probes = [(asked(example.query), material.texts[passage]) for example, passage in material.pairs[:_PROBES]]
+    probes = [(example.query.full_text, material.texts[passage]) for example, passage in material.pairs[:_PROBES]]
     plan = Plan("pairs", target.name, base, target.reads or settings.max_length, probes, LABELS)
     check(plan, target.folder)
     task = RerankerTask(base, material, settings, schedule.seed)

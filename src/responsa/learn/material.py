@@ -69,12 +69,12 @@ class Material:
         gold: dict[str, set[str]] = {}
         for example in (*self.examples, *self.validation):
             known = (passage for passage in (*example.passages, *example.also) if passage in self._keys)
-            gold.setdefault(text_key(asked(example.query)), set()).update(self._keys[passage] for passage in known)
+            gold.setdefault(text_key(example.query.full_text), set()).update(self._keys[passage] for passage in known)
         return {question: frozenset(keys) for question, keys in gold.items()}
 
     def is_gold(self, query: Query, passage: str) -> bool:
         """Whether the passage, or another of equal text, is gold for the question, or for another of equal text."""
-        return self._keys[passage] in self._gold_texts[text_key(asked(query))]
+        return self._keys[passage] in self._gold_texts[text_key(query.full_text)]
 
     def negatives_of(self, example: Example, count: int, generator: Random) -> list[str]:
         """Up to ``count`` of the mined negatives, drawn at random."""
@@ -82,11 +82,6 @@ class Material:
             passage for passage in self.negatives.get(example.query.id, ()) if not self.is_gold(example.query, passage)
         ]
         return generator.sample(mined, min(count, len(mined)))
-
-
-def asked(query: Query) -> str:
-    """What a model reads of a query, in training as in retrieval."""
-    return f"{query.text} {query.background}".strip()
 
 
 def spread(pairs: Sequence[tuple[Example, str]], size: int, generator: Random) -> list[list[int]]:

@@ -13,7 +13,7 @@ from responsa.learn.archive import Archive
 from responsa.learn.base import Base, freeze, in_batches, open_tokenizer, pair_logits, pair_net
 from responsa.learn.calibrate import best_f1, platt
 from responsa.learn.examples import Example
-from responsa.learn.material import Material, asked, candidates_of, measure
+from responsa.learn.material import Material, candidates_of, measure
 from responsa.learn.mine import Mining
 from responsa.learn.train import Schedule, import_torch
 from responsa.types import Query, Ranking, Run
@@ -139,7 +139,7 @@ class RerankerTask:
     def loss(self, batch: RerankerBatch) -> torch.Tensor:
         """Softmax or binary cross-entropy."""
         torch = import_torch()
-        pairs = [(asked(q), self.material.texts[passage]) for q, passages, _ in batch.lists for passage in passages]
+        pairs = [(q.full_text, self.material.texts[passage]) for q, passages, _ in batch.lists for passage in passages]
         logits = pair_logits(self.model, self._tokenizer, pairs)[:, 0]
         if batch.labels:
             labels = torch.tensor(batch.labels, dtype=logits.dtype, device=logits.device)
@@ -181,7 +181,7 @@ class RerankerTask:
             row = candidates_of(self.material, example, self.settings.depth)
             listed.append(row if with_gold else self._retrieved(example, row))
         pairs = [
-            (asked(example.query), self.material.texts[passage])
+            (example.query.full_text, self.material.texts[passage])
             for example, row in zip(self.material.validation, listed, strict=True)
             for passage in row
         ]

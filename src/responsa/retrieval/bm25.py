@@ -115,9 +115,7 @@ class BM25:
         """The best ``k`` passages for each query, raw scores; passages that share no term with it are left out."""
         index = self._index(corpus)
         rankings = {}
-        for query, analysed in zip(
-            queries, self.analysis(f"{query.text} {query.background}" for query in queries), strict=True
-        ):
+        for query, analysed in zip(queries, self.analysis(query.full_text for query in queries), strict=True):
             rankings[query.id] = Ranking.of(query.id, index.top(analysed, k))
         return Run(repr(self), rankings)
 

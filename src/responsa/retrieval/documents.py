@@ -61,7 +61,7 @@ class Documents:
     def rank(self, queries: Sequence[Query], corpus: Corpus) -> dict[str, Ranking]:
         """The documents that share a word with each query, by their BM25 scores; document ids for passage ids."""
         index = corpus.artefacts.opened(lambda: [self.prepare(corpus)], lambda folders: load(folders[0]))
-        analysed = self.words.analysis(f"{query.text} {query.background}" for query in queries)
+        analysed = self.words.analysis(query.full_text for query in queries)
         count = len(corpus.versions)
         return {
             query.id: Ranking.of(query.id, index.top(terms._replace(bigrams=terms.bigrams[:0]), count))

@@ -82,7 +82,7 @@ class Extractor:
         """The candidates for each query, in the order asked. What a run holds below ``depth`` makes no difference."""
         idf, table = BM25().idf(self.corpus), links.links(self.corpus)
         documents = Documents().rank(queries, self.corpus)
-        analysed = _ANALYSIS(f"{query.text} {query.background}" for query in queries)
+        analysed = _ANALYSIS(query.full_text for query in queries)
         for query, asked in zip(queries, analysed, strict=True):
             found = [run.rankings.get(query.id, Ranking(query.id, ())) for run in runs]
             cut = [Ranking(each.query_id, each.hits[: self.depth]) for each in found]

@@ -21,7 +21,6 @@ from responsa.retrieval.windowed import (
     Ints,
     Places,
     Windowed,
-    asked,
     check_windows,
     half,
     run_of,
@@ -53,7 +52,7 @@ class Late(ByModel):
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
         """The best ``k`` passages for each query, raw scores (sums of dot products)."""
         model = load_late(self.encoder)
-        vectors = model.encode(asked(queries), "query")
+        vectors = model.encode([query.full_text for query in queries], "query")
         paths = self.stored().paths
         index = corpus.artefacts.opened(lambda: paths(corpus), lambda found: open_view(tuple(found)))
         return run_of(repr(self), queries, index.places.ids, k, lambda part: index.scores(vectors[part]))

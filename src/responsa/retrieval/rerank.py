@@ -96,11 +96,10 @@ class CrossEncoder:
 
     def _scores(self, query: Query, ids: Sequence[str], corpus: Corpus) -> Ranking:
         passages = corpus.read(ids)
-        asked = f"{query.text} {query.background}".strip()
         pairs, owners = [], []
         for passage_id, passage in passages.items():
             for part in windows(searched(passage), self.window, self.window // 5):
-                pairs.append((asked, part))
+                pairs.append((query.full_text, part))
                 owners.append(passage_id)
         best: dict[str, float] = {}
         for passage_id, row in zip(owners, load_reranker(self.model).score(pairs), strict=True):

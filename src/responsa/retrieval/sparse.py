@@ -16,7 +16,7 @@ from responsa.errors import RecipeError
 from responsa.models import SparseRows, Vectors
 from responsa.models.load import load_sparse
 from responsa.retrieval.postings import map_array
-from responsa.retrieval.windowed import ByModel, Ints, Places, Windowed, asked, check_windows, run_of
+from responsa.retrieval.windowed import ByModel, Ints, Places, Windowed, check_windows, run_of
 from responsa.types import Query, Run
 
 FORMAT = 1
@@ -44,7 +44,7 @@ class Sparse(ByModel):
     def __call__(self, queries: Sequence[Query], corpus: Corpus, k: int) -> Run:
         """The best ``k`` passages for each query, raw scores (dot products)."""
         model = load_sparse(self.encoder)
-        rows = model.encode(asked(queries), "query")
+        rows = model.encode([query.full_text for query in queries], "query")
         paths = self.stored().paths
         index = corpus.artefacts.opened(lambda: paths(corpus), lambda found: open_view(tuple(found)))
         return run_of(repr(self), queries, index.places.ids, k, lambda part: index.scores(rows, part))

@@ -16,7 +16,7 @@ from responsa.errors import ModelError
 from responsa.models import Vectors
 from responsa.models.load import load_encoder
 from responsa.retrieval.postings import map_array
-from responsa.retrieval.windowed import LEAST, ByModel, Places, Windowed, asked, check_windows, half, run_of
+from responsa.retrieval.windowed import LEAST, ByModel, Places, Windowed, check_windows, half, run_of
 from responsa.types import Query, Run
 
 FORMAT = 1
@@ -57,7 +57,7 @@ class Dense(ByModel):
         return similar
 
     def _vectors(self, queries: Sequence[Query]) -> Vectors:
-        return load_encoder(self.encoder).encode(asked(queries), "query")
+        return load_encoder(self.encoder).encode([query.full_text for query in queries], "query")
 
     def _view(self, corpus: Corpus, length: int) -> View:
         paths = self.stored().paths

@@ -166,11 +166,6 @@ def check_windows(kind: str, window: int, overlap: int) -> None:
         raise RecipeError(f"{kind}: overlap must be from 0 to below window, got {overlap} and {window}")
 
 
-def asked(queries: Sequence[Query]) -> list[str]:
-    """The texts that encoders are given of questions."""
-    return [f"{query.text} {query.background}".strip() for query in queries]
-
-
 def run_of(name: str, queries: Sequence[Query], ids: Sequence[str], k: int, rows: Callable[[slice], Vectors]) -> Run:
     """The ``k`` best passages of each query, raw scores; ``rows`` gives those of a slice: (queries, passages)."""
     rankings = {}

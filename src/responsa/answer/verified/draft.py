@@ -201,7 +201,7 @@ def _with_lead(source: Source, reader: Reader) -> Source:
 
 def _of_question(parts: Sequence[str], query: Query) -> list[str]:
     """What the model says it did not find, where it is indeed of the question: nothing else is passed on."""
-    asked = set(tokens(f"{query.text} {query.background}"))
+    asked = set(tokens(query.full_text))
     told = dict.fromkeys(tidy(part)[:300] for part in parts)
     return [part for part in told if _share(tokens(part), asked) >= _OWN_WORDS and not _LINK.search(part)]
 

@@ -91,7 +91,7 @@ class ArticleClassifier:
 
     def __call__(self, queries: Sequence[Query], k: int = 100) -> Run:
         """The ``k`` best labels for each query, of question and background."""
-        scores = self.scores([f"{query.text} {query.background}" for query in queries])
+        scores = self.scores([query.full_text for query in queries])
         rankings = {
             query.id: Ranking.of(query.id, zip(self.labels, map(float, row), strict=True), k=k)
             for query, row in zip(queries, scores, strict=True)
