@@ -123,6 +123,20 @@ def test_a_minus_is_a_sign_and_a_dash_is_none(text, values):
     assert [value for _, value, _ in read(text)] == pytest.approx(values)
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("fell from 62 g CO2/km in 2022 to 45 g CO2/km in 2023", [62, 45]), ("12 % in 2022 to 15 % in 2023", [12, 15]),
+        ("from 1,500 MWh in 2022 to 1,200 MWh", [1500, 1200]), ("130 t CO2e in 2019 to 104 t CO2e", [130, 104]),
+        ("8 % im Jahr 2022 bis 9 %", [8, 9]), ("12 % in 2022 and 15 % in 2023", [12, 15]), ("since 2021 - 40 t", [40]),
+        ("12 % (2022) to 15 %", [12, 15]), ("a rise over 2020 to 350 MWh", [350]), ("in 2022 and 2023 5 t", [5]),
+        ("from 2000 to 2500 MWh", [2000, 2500]), ("2,000 to 2,500 MWh", [2000, 2500]),
+    ],
+)  # fmt: skip
+def test_a_year_begins_no_range(text, values):
+    assert [value for _, value, _ in read(text)] == values
+
+
 def test_a_denominator_that_is_not_known_stays_in_the_name():
     assert read("40 kWh per flat and 3 t per employee") == [
         ("40 kWh", 0.04, "MWh/flat"),

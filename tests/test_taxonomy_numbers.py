@@ -42,6 +42,7 @@ def roles(text, year=2023, **more):
         ("The share was 15 % (previous year: 12 %).", [(15, "supports"), (12, "trap_other_year")]),
         ("The share was 15 % (2022: 12 %).", [(15, "supports"), (12, "trap_other_year")]),
         ("Sales grew from €5 million in the previous year to €9 million.", [(5, "trap_other_year"), (9, "supports")]),
+        ("It fell from 62 g CO2/km in 2022 to 45 g CO2/km in 2023.", [(62, "trap_other_year"), (45, "supports")]),
         ("Our target is a reduction by 50 %.", [(50, "trap_future")]),
         ("We plan to invest €80 million.", [(80, "trap_future")]),
         ("This includes €16 million of a plan to be finished by fiscal 2028.", [(16, "trap_future")]),

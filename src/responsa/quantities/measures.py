@@ -19,6 +19,9 @@ _NUMBER = re.compile(
     rf"(?<![\w.,/])(?<!\d[:·])(?<![A-Za-z][-–])(?:(?P<sign>[-−–])(?=\d))?(?P<n>{NUMERAL})"
     rf"(?:(?P<mid>\s?%?\s?(?:{_DASH}|to|bis|and)\s?)(?P<n2>{NUMERAL}))?(?![\d])"
 )
+_YEAR = re.compile(r"(?:19|20)\d\d", re.ASCII)
+_YEAR_FOLLOWS = re.compile(r"\b(?:in|of|since|by|until|year|FY|im|Jahre?|seit)\s\Z", re.IGNORECASE)
+_OF_FOUR_DIGITS = re.compile(r"\d[.,'’ ]?\d{3}(?:[.,]\d{1,2})?")
 _WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
@@ -88,7 +91,7 @@ class Measure:
 def measures(text: str, decimal: Mark = ".") -> Iterator[Measure]:
     """The numbers with units of a text, in its order. Linear in its length."""
     at = 0
-    for match in _NUMBER.finditer(text):
+    for match in _numbers(text):
         if match.start() < at:
             continue
         for found in _measured(text, match, decimal):
@@ -112,6 +115,23 @@ def bound_before(text: str, start: int) -> str:
 def normalised(value: float, unit: Unit) -> float:
     """The value in the normal unit, free of the noise of conversion."""
     return float(f"{value * unit.factor:.12g}")
+
+
+def _numbers(text: str) -> Iterator[re.Match[str]]:
+    """Each number or range. A year begins no range: "62 g in 2022 to 45 g"."""
+    at = 0
+    while match := _NUMBER.search(text, at):
+        at = match.end()
+        if match["n2"] and _YEAR.fullmatch(match["n"]) and _is_date(text, match):
+            at = match.end("n")
+        else:
+            yield match
+
+
+def _is_date(text: str, match: re.Match[str]) -> bool:
+    """Whether what looks like a year is one, by the word before it or the size of the number that follows."""
+    named = _YEAR_FOLLOWS.search(text, max(0, match.start() - 8), match.start())
+    return bool(named) or not _OF_FOUR_DIGITS.fullmatch(match["n2"])
 
 
 def _measured(text: str, match: re.Match[str], decimal: Mark) -> Iterator[Measure]:
