@@ -18,7 +18,8 @@ from responsa.quantities.measures import Measure, measures, normalised
 from responsa.quantities.money import IN_THOUSANDS, SCALE_WORDS, counted, scale_factor
 from responsa.quantities.units import Unit, unit_at
 from responsa.taxonomy.numbers.grid import Cell, Row, rows_of
-from responsa.taxonomy.numbers.kpi import Kpi, Section, Template
+from responsa.taxonomy.numbers.kpi import Template
+from responsa.taxonomy.numbers.kpi_words import Kpi, Section
 from responsa.taxonomy.numbers.roles import told
 from responsa.taxonomy.values import Figure, Role
 from responsa.text import sentences, tidy

@@ -11,49 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from responsa.quantities.figures import decimal_mark
 from responsa.quantities.money import Counted, counted
 from responsa.taxonomy.numbers.grid import Cell, Row, is_year, years
 from responsa.taxonomy.numbers.kpi_rows import OF_WHICH, Columns, Item, items, merged
+from responsa.taxonomy.numbers.kpi_words import A1, HEAD, LONG_LABEL, SUBTOTAL, Kpi, Section, kpi_of, section_of
 
-Kpi = Literal["turnover", "capex", "opex"]
-Section = Literal["A.1", "A.2", "A", "B", "total"]
-
-_KPIS: tuple[tuple[Kpi, re.Pattern[str]], ...] = (
-    ("turnover", re.compile(r"turnover|revenues?\b|\b(?:net )?sales\b|umsatz|chiffre d.affaires", re.IGNORECASE)),
-    ("capex", re.compile(r"cap\s?-?ex\b|capital expenditures?|investitionsausgaben", re.IGNORECASE)),
-    ("opex", re.compile(r"op\s?-?ex\b|operating expen(?:ses?|ditures?)|betriebsausgaben", re.IGNORECASE)),
-)
-_A1 = re.compile(r"\bA\s?\.?\s?1\b")
-_A2 = re.compile(r"\bA\s?\.?\s?2\b")
-_NOT = r"(?:not|non|nicht|but not)[\s-]+"
-_ALIGNED = re.compile(
-    r"environmentally[\s-]+sustainable|taxonomy[\s-]+aligned|ökologisch nachhaltig|taxonomiekonform", re.IGNORECASE
-)
-_UNALIGNED = re.compile(
-    rf"{_NOT}(?:environmentally[\s-]+sustainable|taxonomy[\s-]+aligned|ökologisch nachhaltig|taxonomiekonform)",
-    re.IGNORECASE,
-)
-_INELIGIBLE = re.compile(
-    r"(?:\bnon[\s-]+(?:taxonomy[\s-]+)?eligible|taxonomy[\s-]+non[\s-]+eligible|not (?:taxonomy[\s-]+)?eligible|nicht"
-    r"[\s-]+taxonomiefähig)",
-    re.IGNORECASE,
-)
-_ELIGIBLE = re.compile(r"eligible|taxonomiefähig", re.IGNORECASE)
-_B = re.compile(r"\A\W{0,2}B\b[.:)]?(?:\s|\Z)")
-_A = re.compile(r"\A\W{0,2}A\b[.:)]?\s")
-_TOTAL = re.compile(
-    r"\A\W{0,2}(?:(?:grand )?total|sum|gesamt|summe)\b(?!.*\beligible)|\bA\.?\s?\+\s?B\b", re.IGNORECASE
-)
-_SUBTOTAL = re.compile(
-    r"(?:turnover|revenues?|sales|cap\s?-?ex|capital expenditures?|op\s?-?ex|operating expen\w+|umsatz\w*|"
-    r"\w+ausgaben)\b(?: \(?\w+\)?){0,2}\s(?:of|from|aus|for)?\b.*(?:activities|tätigkeiten)|\A\W{0,2}(?:sub-?)?total\b"
-    r"|\AA\.? ?[12]\.? ?total|\(A\.?\s?[12]\.?\)\W*\Z",
-    re.IGNORECASE,
-)
-_HEAD = re.compile(r"\A.*(?:aligned|activities|Tätigkeiten|konform)\)?\W*\s(?=[A-ZÄÖÜ])")  # of a section, before a line
 _LEFT_OUT = re.compile(
     r"\bnot (?:to )?(?:report|disclose|publish)\w*(?P<what>[^.;]{0,60})"
     r"|\b(?P<what2>[^.;]{0,60}) (?:is|are|was|were) not (?:reported|disclosed)\b",
@@ -61,7 +25,6 @@ _LEFT_OUT = re.compile(
 )
 _PROSE = re.compile(r"[a-z]{3}[.;] |[a-z]{3}\.\Z|\A.{240}", re.DOTALL)  # whose years are not those of a table
 _SAMPLE = 400_000  # characters in which the decimal mark is looked for
-_LONG_LABEL = 260  # characters: longer ones are running text
 _HEADER = 40  # items before a template that may be its heads and titles
 
 
@@ -181,11 +144,11 @@ def _step(
     item: Item, current: _Open | None, before: list[Item], found: list[_Open], known: Mapping[str, str]
 ) -> _Open | None:
     """Take in a line; the template that is open after it."""
-    section = _section(item.label)
+    section = section_of(item.label)
     together = bool(item.codes) and (current is None or not item.placed)
     if (
         section in ("A.1", "A")
-        and (together or not item.numbers or _A1.match(item.label))
+        and (together or not item.numbers or A1.match(item.label))
         and _begins(item.label, current)
     ):
         current = _Open(_since(before, item, found))
@@ -203,7 +166,7 @@ def _step(
         if section in ("A.1", "A.2", "B") and not (is_sum and section == "A.1" and current.section == "A.2"):
             current.section = section
         current.page = item.row.page
-    if codes and current.section in ("A.1", "A.2", "B") and len(item.label) < _LONG_LABEL:
+    if codes and current.section in ("A.1", "A.2", "B") and len(item.label) < LONG_LABEL:
         current.seen.append((current.section, replace(item, codes=codes)))
         current.page = item.row.page
     return None if section == "total" and item.numbers else current
@@ -211,7 +174,7 @@ def _step(
 
 def _begins(label: str, current: _Open | None) -> bool:
     """Whether the head of a section begins another template: not where one is open that has not gone past it."""
-    if _SUBTOTAL.search(label):
+    if SUBTOTAL.search(label):
         return False
     if current is None:
         return True
@@ -232,37 +195,6 @@ def _since(before: list[Item], item: Item, found: list[_Open]) -> list[Item]:
             break
         own.insert(0, each)
     return own
-
-
-def _section(label: str) -> Section | None:
-    """The section whose head or sum a label is; None where it is neither."""
-    if not label or len(label) > _LONG_LABEL or OF_WHICH.match(label):
-        return None
-    one, two = _A1.search(label), _A2.search(label)
-    if _TOTAL.search(label) and not one and not two:
-        return "total"
-    if one and two:
-        return "A"
-    if one or two:
-        return _last_section(label, "A.1" if one else "A.2")
-    if _INELIGIBLE.search(label) and (_B.match(label) or _SUBTOTAL.search(label) or len(label) < 60):
-        return "B"
-    if _UNALIGNED.search(label) and (_ELIGIBLE.search(label) or _SUBTOTAL.search(label)):
-        return "A.2"
-    if _ALIGNED.search(label) and not _UNALIGNED.search(label) and len(label) < 130:
-        return "A.1"
-    if _A.match(label) and _ELIGIBLE.search(label):
-        return "A"
-    return None
-
-
-def _last_section(label: str, section: Section) -> Section | None:
-    """A section that is named in running text is none: it stands first or last."""
-    place = (_A1 if section == "A.1" else _A2).search(label)
-    stands = place is not None and (
-        place.start() <= 12 or place.end() >= len(label) - 4 or bool(_ALIGNED.search(label))
-    )
-    return section if stands else None
 
 
 def _named(item: Item, known: Mapping[str, str]) -> tuple[str, ...]:
@@ -287,7 +219,7 @@ def _finished(read: _Open) -> Template | None:
         return None
     header = " ".join(f"{item.row.title} {_quote(item)}" for item in read.header)
     heads = " ".join(value.head for item in told for value in item.values)
-    kpi = _kpi(" ".join(item.label for _, item in read.totals)) or _kpi(f"{header} {heads}")
+    kpi = kpi_of(" ".join(item.label for _, item in read.totals)) or kpi_of(f"{header} {heads}")
     if kpi is None:
         return None
     columns = Columns(told, [item for each, item in read.totals if each == "total"])
@@ -345,21 +277,14 @@ def _not_reported(template: Template, read: Sequence[Template], rows: Sequence[R
         return
     for row in rows:
         for match in _LEFT_OUT.finditer(row.text) if row.kind == "text" else ():
-            if _kpi(match["what"] or match["what2"] or "") == template.kpi:
+            if kpi_of(match["what"] or match["what2"] or "") == template.kpi:
                 yield f"is headed {template.kpi}, but page {row.page} says that this is not reported"
                 return
 
 
-def _kpi(text: str) -> Kpi | None:
-    """The KPI that a text names most often; the first named among equals."""
-    counts = [(len(pattern.findall(text)), kpi) for kpi, pattern in _KPIS]
-    most = max(count for count, _ in counts)
-    return next(kpi for count, kpi in counts if count == most) if most else None
-
-
 def _line(section: Section, item: Item, columns: Columns) -> Line:
     amount, share = columns.of(item)
-    name = re.sub(r"\s{2,}", " ", _HEAD.sub("", item.label) if _section(item.label) else item.label).strip(" .|")
+    name = re.sub(r"\s{2,}", " ", HEAD.sub("", item.label) if section_of(item.label) else item.label).strip(" .|")
     return Line(
         section, name, item.codes, amount, share, item.row.page, _quote(item),
         bool(OF_WHICH.match(item.label)), item.row.passage_id,
@@ -367,7 +292,7 @@ def _line(section: Section, item: Item, columns: Columns) -> Line:
 
 
 def _is_prose(item: Item) -> bool:
-    return not item.placed and bool(_PROSE.search(item.row.text)) and not _A1.search(item.row.text)
+    return not item.placed and bool(_PROSE.search(item.row.text)) and not A1.search(item.row.text)
 
 
 def _quote(item: Item) -> str:
