@@ -8,6 +8,7 @@ from tests.pdffile import Sheet, pdf
 from responsa.corpus.readers.pdf import laid_out, opened, pages_of, passages_of
 from responsa.taxonomy.numbers.grid import rows_of, rows_of_text, rows_of_words
 from responsa.taxonomy.numbers.kpi import aligned_shares, lines_for, templates
+from responsa.types import Passage
 
 
 def fail(message):
@@ -254,6 +255,68 @@ def test_last_years_column_is_no_amount():
         (template,) = read(drawn(Sheet(), rows))
         assert told(template)[1:] == [("A.2", "CCM 4.3", None, None), ("A.2", "CCM 4.5", 62, 12)]
         assert aligned_shares([template], "CCM 4.3") == []
+
+
+def in_markdown(*rows):
+    width = max(len(row) for row in rows)
+    lines = ["| " + " | ".join([*row, *[""] * (width - len(row))]) + " |" for row in rows]
+    text = "\n".join([lines[0], "| " + " | ".join(["---"] * width) + " |", *lines[1:]])
+    return Passage("p1", "R", "1", text, kind="table")
+
+
+def by_markdown(*rows, year=None):
+    return templates(rows_of([in_markdown(*rows)]), year=year)
+
+
+def short(heads, one, two, rest, total):
+    """A template of one activity; the values behind its labels."""
+    return [
+        *heads,
+        ("A.1 Environmentally sustainable activities (Taxonomy-aligned)",),
+        ("Own buildings", "CCM 7.7", *one),
+        ("Turnover of environmentally sustainable activities (A.1)", "", *one),
+        ("A.2 Taxonomy-eligible but not environmentally sustainable activities",),
+        ("Own buildings", "CCM 7.7", *two),
+        ("Turnover of eligible but not environmentally sustainable activities (A.2)", "", *two),
+        ("B. Taxonomy-non-eligible activities", "", *rest),
+        ("Total (A+B)", "", *total),
+    ]
+
+
+BY_KIND = short(
+    [("Activity", "Code", "Turnover 2022 (EUR million)", "Turnover 2023 (EUR million)", "% 2022", "% 2023")],
+    ("8", "20", "4.0", "10.0"), ("22", "60", "11.0", "30.0"), ("170", "120", "85", "60"), ("200", "200", "100", "100"),
+)  # fmt: skip
+BY_YEAR = short(
+    [("Activity", "Code", "2022", "", "2023", ""), ("", "", "EUR million", "%", "EUR million", "%")],
+    ("8", "4.0", "20", "10.0"), ("22", "11.0", "60", "30.0"), ("170", "85", "120", "60"), ("200", "100", "200", "100"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [BY_KIND, BY_YEAR])
+def test_the_columns_of_the_year_are_read_wherever_they_stand(rows):
+    for year in (None, 2023, 2024):
+        (template,) = by_markdown(*rows, year=year)
+        assert (template.year, told(template)) == (
+            2023, [("A.1", "CCM 7.7", 20, 10), ("A.2", "CCM 7.7", 60, 30)],
+        )  # fmt: skip
+        assert template.totals["B"] == (120, 60)
+    (template,) = by_markdown(*rows, year=2022)
+    assert (template.year, told(template)[0]) == (2022, ("A.1", "CCM 7.7", 8, 4))
+
+
+def test_columns_of_the_previous_year_in_words():
+    heads = [("Activity", "Code", "Previous year in EUR k", "EUR k", "Vorjahr %", "%")]
+    (template,) = by_markdown(*heads, *BY_KIND[1:])
+    assert told(template)[0] == ("A.1", "CCM 7.7", 20, 10)
+
+
+def test_a_share_of_last_year_makes_no_template_of_that_year():
+    heads = [("Activity", "Code", "EUR million", "% of 2023", "% of 2022")]
+    rows = short(heads, ("20", "10", "4"), ("60", "30", "11"), ("120", "60", "85"), ("200", "100", "100"))
+    (template,) = by_markdown(*rows, year=2022)
+    assert (template.year, told(template)[0]) == (2023, ("A.1", "CCM 7.7", 20, 10))
+    assert aligned_shares([template], "CCM 7.7", 2022) == []
 
 
 @pytest.mark.parametrize("read", [by_passages, by_words])

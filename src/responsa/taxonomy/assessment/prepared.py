@@ -110,7 +110,7 @@ def numbers(report: Report, year: int, catalogue: Catalogue) -> Numbers:
     names = activity_names(catalogue)
 
     def make() -> Numbers:
-        found = templates(rows_of(report.passages), names)
+        found = templates(rows_of(report.passages), names, year)
         return Numbers(tuple(figures(report.passages, year, found)), tuple(found))
 
     made: Numbers = _kept(report, "numbers", [year, dict(names)], Numbers, make)

@@ -270,18 +270,24 @@ def _column_heads(rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
 def _spread(cells: Sequence[Cell], below: Sequence[Cell], width: int) -> Sequence[Cell]:
     """Years over equal groups of columns, whose own heads repeat, each set over its whole group."""
     over = [cell for cell in cells if cell.x0 > 0 and is_year(cell.text)]
-    others = [cell for cell in cells if cell.x0 > 0 and cell.text and not is_year(cell.text)]
-    columns = width - 1
-    if len(over) < 2 or others or columns % len(over) or columns == len(over):
+    others = [cell for cell in cells if cell.text and cell not in over]
+    labels = 1 + max((int(cell.x1) for cell in others), default=0)
+    if len(over) < 2 or labels > over[0].x0:
         return cells
-    size = columns // len(over)
-    own = [cell.text[:4] for cell in below if cell.x0 > 0]
-    if len(own) != columns or any(own[index] != own[index % size] for index in range(columns)):
-        return cells
-    return [
-        *[cell for cell in cells if cell.x0 == 0],
-        *[cell._replace(x0=1 + size * index, x1=size * (index + 1)) for index, cell in enumerate(over)],
-    ]
+    for first in (labels, int(over[0].x0)):
+        columns = width - first
+        size = columns // len(over)
+        own = [cell.text[:4] for cell in below if cell.x0 >= first]
+        repeated = len(own) == columns and all(own[index] == own[index % size] for index in range(columns))
+        if size > 1 and columns % len(over) == 0 and repeated:
+            return [
+                *[cell for cell in cells if cell.x0 < first],
+                *[
+                    cell._replace(x0=first + size * index, x1=first + size * (index + 1) - 1)
+                    for index, cell in enumerate(over)
+                ],
+            ]
+    return cells
 
 
 # --- lines side by side ---------------------------------------------------------------------------------

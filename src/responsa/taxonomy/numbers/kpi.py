@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from responsa.quantities.figures import decimal_mark
 from responsa.quantities.money import Counted, counted
 from responsa.taxonomy.numbers.grid import Cell, Row, is_year, years
-from responsa.taxonomy.numbers.kpi_rows import OF_WHICH, Columns, Item, items, merged
+from responsa.taxonomy.numbers.kpi_rows import MONEY_HEAD, OF_WHICH, Columns, Item, items, merged
 from responsa.taxonomy.numbers.kpi_words import A1, HEAD, LONG_LABEL, SUBTOTAL, Kpi, Section, kpi_of, section_of
 
 _LEFT_OUT = re.compile(
@@ -48,7 +48,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One template. ``year`` is the latest that its heads name, None where they name none.
+    """One template. ``year`` is the one asked for where a column of amounts is headed by it, else the latest that the
+    heads name, None where they name none.
 
     ``totals`` holds (amount, share) of A.1, A.2, A (both), B and total, where they are printed. ``flags`` say what
     does not agree.
@@ -88,10 +89,11 @@ class _Open:
     page: int = 0
 
 
-def templates(rows: Sequence[Row], names: Mapping[str, str] | None = None) -> list[Template]:
+def templates(rows: Sequence[Row], names: Mapping[str, str] | None = None, year: int | None = None) -> list[Template]:
     """The templates among the rows of a report, in its order.
 
-    ``names``: activities' names by id, for lines that give a name and no code.
+    ``names``: activities' names by id, for lines that give a name and no code. ``year``: whose columns are read where
+    a table has several years; the latest without it.
     """
     decimal = decimal_mark("\n".join(row.text for row in rows if row.kind != "heading")[:_SAMPLE])
     known = {_plain(name): number for number, name in (names or {}).items()}
@@ -101,7 +103,7 @@ def templates(rows: Sequence[Row], names: Mapping[str, str] | None = None) -> li
     for item in merged(item for row in rows for item in items(row, decimal)):
         current = _step(item, current, before, found, known)
         before = [*before[-_HEADER + 1 :], item]
-    read = [template for each in found if (template := _finished(each))]
+    read = [template for each in found if (template := _finished(each, year))]
     whole = _put_together(read)
     return [replace(each, flags=(*each.flags, *_not_reported(each, whole, rows))) for each in whole]
 
@@ -212,7 +214,7 @@ def _plain(name: str) -> str:
 # --- a template read ------------------------------------------------------------------------------------
 
 
-def _finished(read: _Open) -> Template | None:
+def _finished(read: _Open, asked: int | None) -> Template | None:
     """The template; None where lines or sections are missing, as in a text about templates."""
     told = [item for _, item in (*read.seen, *read.totals)]
     if len(set(read.marks) - {"total"}) < 2 or sum(bool(item.numbers) for item in told) < 2:
@@ -222,19 +224,21 @@ def _finished(read: _Open) -> Template | None:
     kpi = kpi_of(" ".join(item.label for _, item in read.totals)) or kpi_of(f"{header} {heads}")
     if kpi is None:
         return None
-    columns = Columns(told, [item for each, item in read.totals if each == "total"])
+    named = years(heads) or years(" ".join(_quote(each) for each in read.header if not _is_prose(each)))
+    of_amounts = years(" ".join(value.head for item in told for value in item.values if MONEY_HEAD.search(value.head)))
+    year = asked if asked in {each.year for each in of_amounts} else max((each.year for each in named), default=None)
+    columns = Columns(told, [item for each, item in read.totals if each == "total"], year)
     lines = tuple(_line(section, item, columns) for section, item in read.seen)
     totals: dict[Section, tuple[float | None, float | None]] = {}
     for section, item in read.totals:
         totals.setdefault(section, columns.of(item))
-    named = years(heads) or years(" ".join(_quote(each) for each in read.header if not _is_prose(each)))
     pages = tuple(sorted({item.row.page for item in told}))
     return Template(
         kpi,
         lines,
         totals,
         pages,
-        max((each.year for each in named), default=None),
+        year,
         _unit(heads, read.header),
         tuple(_flags(lines, totals)),
     )

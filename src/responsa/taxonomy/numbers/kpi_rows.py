@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from responsa.quantities.figures import Mark, Stated, stated
 from responsa.taxonomy.numbers.grid import Row
+from responsa.taxonomy.numbers.roles import years_meant
 
 OBJECTIVES = "CCM|CCA|WTR|WMR|CE|PPC|BIO"
 _CODE = re.compile(
@@ -26,7 +27,7 @@ OF_WHICH = re.compile(r"\A\W{0,3}(?:of which|thereof|davon|including|o/w)\b", re
 _CAPITAL = re.compile(
     r"\s+(?!(?:Total|Sum|Turnover|Revenue|Sales|CapEx|OpEx|Umsatz|Gesamt|Summe)\b)[A-ZÄÖÜ][a-zäöü]{3}"
 )
-_MONEY_HEAD = re.compile(
+MONEY_HEAD = re.compile(
     r"€|\b(?:EUR|USD|GBP|CHF|T€|mio|millions?|thousands?|absolute?|betrag|amount)\b|[kmT](?:€|EUR)", re.IGNORECASE
 )
 _SHARE_HEAD = re.compile(r"%|proportion|\bshare\b|anteil|percent", re.IGNORECASE)
@@ -157,9 +158,10 @@ def _goes_on(above: Item, item: Item) -> bool:
 
 
 class Columns:
-    """Which of the values of a template's lines are the amount and the share."""
+    """Which of the values of a template's lines are the amount and the share. Columns of other years than ``year``, the
+    template's, are neither."""
 
-    def __init__(self, lines: Sequence[Item], totals: Sequence[Item]) -> None:
+    def __init__(self, lines: Sequence[Item], totals: Sequence[Item], year: int | None = None) -> None:
         self._groups: dict[tuple[int, int], tuple[Value | None, Value | None]] = {}
         by_table: dict[tuple[int, int], list[Item]] = {}
         loose = [
@@ -172,19 +174,20 @@ class Columns:
             if item.placed:
                 by_table.setdefault(self._group(item), []).append(item)
         for key, own in by_table.items():
-            self._groups[key] = self._told(own, [item for item in totals if self._group(item) == key])
+            self._groups[key] = self._told(own, [item for item in totals if self._group(item) == key], year)
 
     @staticmethod
     def _group(item: Item) -> tuple[int, int]:
         return item.row.page, item.row.table
 
     @staticmethod
-    def _told(lines: Sequence[Item], totals: Sequence[Item]) -> tuple[Value | None, Value | None]:
+    def _told(lines: Sequence[Item], totals: Sequence[Item], year: int | None) -> tuple[Value | None, Value | None]:
         columns: list[Value] = []
         for value in sorted((value for item in lines for value in item.numbers), key=lambda each: each.x0):
             if not columns or not _same(columns[-1], value):
                 columns.append(value)
-        money = [each for each in columns if _MONEY_HEAD.search(each.head)]
+        columns = [each for each in columns if _is_of(each.head, year)] or columns
+        money = [each for each in columns if MONEY_HEAD.search(each.head)]
         shares = [each for each in columns if _SHARE_HEAD.search(each.head) and each not in money[:1]]
         if money and shares:
             return money[0], shares[0]
@@ -217,6 +220,12 @@ class Columns:
     @staticmethod
     def _at(item: Item, column: Value | None) -> float | None:
         return next((_float(value) for value in item.numbers if column is not None and _same(value, column)), None)
+
+
+def _is_of(head: str, year: int | None) -> bool:
+    """Whether the head of a column names the year, or none."""
+    named = [each for _, _, each in years_meant(head, year or 0)]
+    return not named or (year or 0) in named
 
 
 def _float(value: Value) -> float | None:

@@ -89,7 +89,7 @@ def told(sentence: str, start: int, end: int, year: int, heads: str = "", title:
     headed = _headed_year(heads, year)
     if headed is not None and headed > year and _FACT.search(sentence) and not _STRONG.search(sentence):
         headed = None  # the year of the goal beside what was reached
-    if about is None and (not _years(sentence, year) or sentence.endswith("| ")):
+    if about is None and (not years_meant(sentence, year) or sentence.endswith("| ")):
         about = headed
     changed = _CHANGED.search(sentence, 0, start) and _FROM.search(sentence, 0, start)
     if about is None and changed and _TO.match(sentence, end):
@@ -104,7 +104,7 @@ def told(sentence: str, start: int, end: int, year: int, heads: str = "", title:
     return Told(about, "supports")
 
 
-def _years(text: str, year: int) -> list[tuple[int, int, int]]:
+def years_meant(text: str, year: int) -> list[tuple[int, int, int]]:
     """(start, end, year) of each year that a text names or means, in its order."""
     found: list[tuple[int, int, int]] = [*years(text)]
     for match in _RELATIVE.finditer(text):
@@ -114,13 +114,13 @@ def _years(text: str, year: int) -> list[tuple[int, int, int]]:
 
 def _headed_year(heads: str, year: int) -> int | None:
     """The year that the heads of a cell name; the latest where they name several."""
-    named = [each for _, _, each in _years(heads, year)]
+    named = [each for _, _, each in years_meant(heads, year)]
     return max(named, default=None) if named else None
 
 
 def _own_year(sentence: str, start: int, end: int, year: int) -> int | None:
     """The year that stands right at a number: "(2022: 1.8 %)", "12.9 % in 2021", "15 % (2022)"."""
-    for first, last, named in _years(sentence, year):
+    for first, last, named in years_meant(sentence, year):
         if last <= start:
             between = sentence[last:start]
             if re.fullmatch(r"\s?(?::|\(|=|of)\s?(?:approx\.\s|around\s|€\s?|EUR\s)?", between):
@@ -142,7 +142,7 @@ def _own_year(sentence: str, start: int, end: int, year: int) -> int | None:
 
 def _leading_year(sentence: str, start: int, year: int) -> int | None:
     """The year that opens the sentence or its part: "In 2022, ...". A year bound to a number before it counts not."""
-    for first, last, named in reversed(_years(sentence[:start], year)):
+    for first, last, named in reversed(years_meant(sentence[:start], year)):
         before, after = sentence[:first], sentence[last:start]
         alone = not re.search(r"\(\s?(?:FY)?\Z", before)
         bound = _BOUND.search(before)
@@ -161,12 +161,12 @@ def _is_intent(sentence: str, start: int, end: int, year: int, about: int | None
     before = sentence[:start]
     later = _BREAK.search(sentence, end)
     after = sentence[end : later.start() if later and later[0] not in "()" else end + 90]
-    if any(named > year for _, _, named in _years(after, year) if about != year):
+    if any(named > year for _, _, named in years_meant(after, year) if about != year):
         return True
     if any(
         named > year
         and re.search(r"\b(?:by|until|from|through|to)\s(?:the end of\s)?(?:the year\s|fiscal\s|FY)?\Z", after[:first])
-        for first, _, named in _years(after, year)
+        for first, _, named in years_meant(after, year)
     ):
         return True
     last_fact = max((match.end() for match in _FACT.finditer(before)), default=-1)
