@@ -305,6 +305,39 @@ def test_the_columns_of_the_year_are_read_wherever_they_stand(rows):
     assert (template.year, told(template)[0]) == (2022, ("A.1", "CCM 7.7", 8, 4))
 
 
+PLAIN = [("Activity", "Code", "Turnover", "Proportion of turnover", "Last year")]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "rest", "total", "unit", "amounts"),
+    [
+        (("€1.2bn", "10%", "9%"), ("€3.6bn", "30%", "–"), ("€7.2bn", "60%"), ("€12.0bn", "100%"), "EUR billion", (1.2, 3.6)),
+        (("EUR 120 m", "10 %", "9%"), ("EUR 360 m", "30 %", ""), ("", "60 %"), ("", "100 %"), "EUR million", (120, 360)),
+        (("€900m", "10%", ""), ("€2.7bn", "30%", ""), ("€5.4bn", "60%"), ("€9bn", "100%"), "EUR million", (900, 2700)),
+        (("£12", "10%", ""), ("£36", "30%", ""), ("£72", "60%"), ("£120", "100%"), "GBP", (12, 36)),
+        (("10%", "€12m", ""), ("30%", "€36m", ""), ("60%", "€72m"), ("100%", "€120m"), "EUR million", (12, 36)),
+        (("10", "€12m", ""), ("30", "€36m", ""), ("60", "€72m"), ("100", "€120m"), "EUR million", (12, 36)),
+    ],
+)  # fmt: skip
+def test_amounts_with_their_unit_in_the_cell(one, two, rest, total, unit, amounts):
+    (template,) = by_markdown(*short(PLAIN, one, two, rest, total))
+    assert template.unit.name == unit
+    assert told(template) == [("A.1", "CCM 7.7", amounts[0], 10), ("A.2", "CCM 7.7", amounts[1], 30)]
+    assert [line.name for line in template.lines] == ["Own buildings CCM 7.7"] * 2
+
+
+def test_a_currency_in_the_cells_of_a_table_in_millions():
+    heads = [("Activity", "Code", "EUR million", "%")]
+    (template,) = by_markdown(*short(heads, ("€20", "10"), ("€60", "30"), ("€120", "60"), ("€200", "100")))
+    assert (template.unit.name, told(template)[0]) == ("EUR million", ("A.1", "CCM 7.7", 20, 10))
+
+
+def test_a_share_is_no_amount():
+    heads = [("Activity", "Code", "Turnover", "of last year")]
+    (template,) = by_markdown(*short(heads, ("10%", "9%"), ("30%", "20%"), ("60%", "71%"), ("100%", "100%")))
+    assert told(template) == [("A.1", "CCM 7.7", None, 10), ("A.2", "CCM 7.7", None, 30)]
+
+
 def test_columns_of_the_previous_year_in_words():
     heads = [("Activity", "Code", "Previous year in EUR k", "EUR k", "Vorjahr %", "%")]
     (template,) = by_markdown(*heads, *BY_KIND[1:])

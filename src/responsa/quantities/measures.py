@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from responsa.quantities.figures import NUMERAL, Mark, figure
 from responsa.quantities.money import SCALE_WORDS, counted, scale_factor
@@ -67,6 +67,8 @@ _RANGED = re.compile(  # what a dash goes on from: "5 -", "5 % –", "2 kWh –"
     re.IGNORECASE,
 )
 _LAST = re.compile(r"\S{1,20}\s?(?:\S{1,20}\s?){0,2}\Z")
+_AROUND = " +-−–<>≤≥~*.¹²³"  # what may stand about a number that fills a cell
+_LONG_CELL = 40  # characters
 _EMISSION = re.compile(r"CO\s?[2₂]|carbon|emission|GHG|greenhouse", re.IGNORECASE)
 _EMITTED = {"g/km": "gCO2e/km", "g/kWh": "gCO2e/kWh", "g/tkm": "gCO2e/tkm", "g/pkm": "gCO2e/pkm"}
 
@@ -103,6 +105,21 @@ def measures(text: str, decimal: Mark = ".") -> Iterator[Measure]:
     for match in _TRL.finditer(text):
         for each in filter(None, (match["n"], match["n2"])):
             yield Measure(*match.span(), float(each), "TRL", float(each), "TRL", bound_before(text, match.start()))
+
+
+def filling(text: str, decimal: Mark = ".") -> Measure | None:
+    """The number and its unit that fill a cell: "1,234 t", "€5.2m"; "(€5.2m)" is less than nothing."""
+    if len(text) > _LONG_CELL:
+        return None
+    plain = text.strip()
+    bracketed = plain[:1] == "(" and plain[-1:] == ")"
+    plain = plain[1:-1] if bracketed else plain
+    found = list(measures(plain, decimal))
+    if len(found) != 1 or (plain[: found[0].start] + plain[found[0].end :]).strip(_AROUND):
+        return None
+    (each,) = found
+    loss = bracketed and each.value > 0 and each.unit.isalpha() and each.unit.isupper() and len(each.unit) == 3
+    return replace(each, value=-each.value, printed=-each.printed) if loss else each
 
 
 def bound_before(text: str, start: int) -> str:

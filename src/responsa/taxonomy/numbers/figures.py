@@ -14,7 +14,7 @@ from typing import get_args
 
 from responsa.quantities.counts import counts
 from responsa.quantities.figures import Mark, Stated, decimal_mark, stated
-from responsa.quantities.measures import Measure, measures, normalised
+from responsa.quantities.measures import Measure, filling, measures, normalised
 from responsa.quantities.money import IN_THOUSANDS, SCALE_WORDS, counted, scale_factor
 from responsa.quantities.units import Unit, unit_at
 from responsa.taxonomy.numbers.grid import Cell, Row, rows_of
@@ -48,7 +48,6 @@ _STATED_IN = re.compile(
     r"reported)\s)\Z",
     re.IGNORECASE,
 )
-_AROUND = " +-−–<>≤≥~*.¹²³"  # what may stand about a number that fills a cell
 _SAMPLE = 400_000  # characters in which the decimal mark is looked for
 _LONG_UNIT = 70  # characters at most of a cell that is a unit
 _LONG_HEAD = 40  # characters: a longer head is a text of its own
@@ -124,7 +123,7 @@ def row_figures(row: Row, year: int, decimal: Mark = ".") -> Iterator[Figure]:
         elif _unit_cell(cell, label) or (row.is_head and len(cell.text) <= _LONG_HEAD):
             continue
         else:
-            measure = _filling(cell.text, decimal)
+            measure = filling(cell.text, decimal)
             if (measure and not label) or (not measure and _WORD.search(cell.text)):
                 yield from _prose(row.page, _SOFT.sub("", cell.text), year, heads, row.title, decimal, row.is_head)
                 continue
@@ -141,23 +140,8 @@ def _counted(number: Stated, unit: _Named | None) -> Measure | None:
     return Measure(0, 0, normalised(value, Unit(name, factor)), name, value, printed_unit)
 
 
-def _filling(text: str, decimal: Mark) -> Measure | None:
-    """The number and its unit that fill a cell: "1,234 t", "€5.2m"; "(€5.2m)" is less than nothing."""
-    if len(text) > _LONG_HEAD:
-        return None
-    plain = text.strip()
-    bracketed = plain[:1] == "(" and plain[-1:] == ")"
-    plain = plain[1:-1] if bracketed else plain
-    found = list(measures(plain, decimal))
-    if len(found) != 1 or (plain[: found[0].start] + plain[found[0].end :]).strip(_AROUND):
-        return None
-    (each,) = found
-    loss = bracketed and each.value > 0 and each.unit.isalpha() and each.unit.isupper() and len(each.unit) == 3
-    return replace(each, value=-each.value, printed=-each.printed) if loss else each
-
-
 def _is_value(text: str, decimal: Mark) -> bool:
-    return stated(text, decimal) is not None or _filling(text, decimal) is not None
+    return stated(text, decimal) is not None or filling(text, decimal) is not None
 
 
 def _cell_figure(measure: Measure, cell: Cell, row: Row, label: str, heads: str, year: int, decimal: Mark) -> Figure:

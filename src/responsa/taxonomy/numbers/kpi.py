@@ -1,8 +1,8 @@
 """The templates of Article 8 in a report: turnover, CapEx and OpEx by activity, aligned (A.1) and not (A.2, B).
 
 What a company calls its tables, and how it draws them, varies; what is told from the words is the section a line
-stands in, which lasts over pages until the next. Amounts and shares are told by the heads of their columns, by the
-total that is 100 %, or by their order: the amount first (Delegated Regulation (EU) 2021/2178, annex II).
+stands in, which lasts over pages until the next. Amounts and shares are told by the heads and cells of their columns,
+by the total that is 100 %, or by their order: the amount first (Delegated Regulation (EU) 2021/2178, annex II).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from responsa.quantities.figures import decimal_mark
 from responsa.quantities.money import Counted, counted
 from responsa.taxonomy.numbers.grid import Cell, Row, is_year, years
-from responsa.taxonomy.numbers.kpi_rows import MONEY_HEAD, OF_WHICH, Columns, Item, items, merged
+from responsa.taxonomy.numbers.kpi_columns import MONEY_HEAD, Columns
+from responsa.taxonomy.numbers.kpi_rows import OF_WHICH, Item, items, merged
 from responsa.taxonomy.numbers.kpi_words import A1, HEAD, LONG_LABEL, SUBTOTAL, Kpi, Section, kpi_of, section_of
 
 _LEFT_OUT = re.compile(
@@ -227,7 +228,7 @@ def _finished(read: _Open, asked: int | None) -> Template | None:
     named = years(heads) or years(" ".join(_quote(each) for each in read.header if not _is_prose(each)))
     of_amounts = years(" ".join(value.head for item in told for value in item.values if MONEY_HEAD.search(value.head)))
     year = asked if asked in {each.year for each in of_amounts} else max((each.year for each in named), default=None)
-    columns = Columns(told, [item for each, item in read.totals if each == "total"], year)
+    columns = Columns(told, [item for each, item in read.totals if each == "total"], year, _unit(heads, read.header))
     lines = tuple(_line(section, item, columns) for section, item in read.seen)
     totals: dict[Section, tuple[float | None, float | None]] = {}
     for section, item in read.totals:
@@ -239,7 +240,7 @@ def _finished(read: _Open, asked: int | None) -> Template | None:
         totals,
         pages,
         year,
-        _unit(heads, read.header),
+        columns.unit,
         tuple(_flags(lines, totals)),
     )
 
