@@ -159,7 +159,7 @@ def test_marks_of_thousands_and_decimals(text, decimal, value):
 @pytest.mark.parametrize(
     ("text", "value", "percent", "nothing"),
     [
-        ("4,857", 4857, False, False), ("19.4 %", "19.4", True, False), ("–", 0, False, True), ("n/a", 0, False, True),
+        ("4,857", 4857, False, False), ("19.4 %", "19.4", True, False), ("–", 0, False, True), ("n/a", 0, False, True), ("k. A.", 0, False, True),
         ("12²", 12, False, False), ("250*", 250, False, False), ("4.81)", "4.8", False, False), ("(3)", -3, False, False),
         ("(12.5%)", "-12.5", True, False), ("(12,5 %)", "-12.5", True, False), ("(12.5) %", "-12.5", True, False),
     ],

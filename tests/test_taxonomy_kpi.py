@@ -332,6 +332,27 @@ def test_a_currency_in_the_cells_of_a_table_in_millions():
     assert (template.unit.name, told(template)[0]) == ("EUR million", ("A.1", "CCM 7.7", 20, 10))
 
 
+IN_MILLIONS = [("Activity", "Code", "EUR million", "%", "% 2022")]
+
+
+@pytest.mark.parametrize("word", ["n/a", "N/A", "n.a.", "k. A."])
+def test_what_is_not_stated_is_no_zero(word):
+    rows = short(IN_MILLIONS, (word, word, word), ("60", "30", "11"), ("140", "70"), ("200", "100"))
+    (template,) = by_markdown(*rows)
+    assert told(template)[0] == ("A.1", "CCM 7.7", None, None)
+    assert (template.lines[0].not_stated, template.lines[1].not_stated) == (True, False)
+    assert template.totals["A.1"] == (None, None)
+    assert aligned_shares([template], "CCM 7.7") == []
+
+
+def test_a_dash_is_a_zero_and_an_amount_without_a_share_is_one():
+    rows = short(IN_MILLIONS, ("–", "–", "n/a"), ("60", "n/a", "11"), ("140", "70"), ("200", "100"))
+    (template,) = by_markdown(*rows)
+    assert told(template) == [("A.1", "CCM 7.7", 0, 0), ("A.2", "CCM 7.7", 60, None)]
+    (share,) = aligned_shares([template], "CCM 7.7")
+    assert (share.share, share.eligible) == (0, 60)
+
+
 def test_a_share_is_no_amount():
     heads = [("Activity", "Code", "Turnover", "of last year")]
     (template,) = by_markdown(*short(heads, ("10%", "9%"), ("30%", "20%"), ("60%", "71%"), ("100%", "100%")))

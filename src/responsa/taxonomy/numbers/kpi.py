@@ -34,6 +34,7 @@ class Line:
     """An activity's line. ``amount`` counts ``Template.unit``; None where the line gives none. ``share`` in percent.
 
     ``codes`` as printed: ``CCM 7.7``, or ``7.7`` where no objective is named. ``part``: a part of the line before.
+    ``not_stated``: the line says "n/a" and gives neither amount nor share.
     """
 
     section: Section
@@ -45,6 +46,7 @@ class Line:
     quote: str
     part: bool = False
     passage_id: str = ""
+    not_stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def aligned_shares(found: Iterable[Template], activity: str, year: int | None = 
 
     ``activity``: ``CCM 7.7``. A line whose code names no objective counts for any. Templates of another ``year`` than
     asked are left out. Where a line has a share and no amount, the shares are added up, else the amounts. An activity
-    with nothing has no share.
+    with nothing has no share, nor has one of whose lines a value is not stated.
     """
     shares: list[AlignedShare] = []
     for template in sorted(found, key=lambda each: ("turnover", "capex", "opex").index(each.kpi)):
@@ -127,7 +129,7 @@ def aligned_shares(found: Iterable[Template], activity: str, year: int | None = 
             for section in ("A.1", "A.2")
         }
         eligible = sums["A.1"] + sums["A.2"]
-        if eligible > 0:
+        if eligible > 0 and not any(line.not_stated for line in lines):
             unit = (template.unit.name if template.unit else "") if money else "%"
             pages = tuple(dict.fromkeys(line.page for line in lines))
             shares.append(AlignedShare(template.kpi, 100 * sums["A.1"] / eligible, sums["A.1"], eligible, unit, pages))
@@ -293,6 +295,7 @@ def _line(section: Section, item: Item, columns: Columns) -> Line:
     return Line(
         section, name, item.codes, amount, share, item.row.page, _quote(item),
         bool(OF_WHICH.match(item.label)), item.row.passage_id,
+        amount is None and share is None and any(value.is_not_stated for value in item.values),
     )  # fmt: skip
 
 

@@ -125,7 +125,10 @@ def _is_nothing(value: Value) -> bool:
 
 
 def _float(value: Value | None) -> float | None:
-    return float(value.number.value) if value and value.number else None
+    """None where there is no number: "n/a" is none, a dash is 0."""
+    if value is None or value.number is None or value.is_not_stated:
+        return None
+    return float(value.number.value)
 
 
 def _same(one: Value, other: Value) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from responsa.quantities.figures import Mark, Stated, stated
+from responsa.quantities.figures import NOT_STATED, Mark, Stated, stated
 from responsa.quantities.measures import filling
 from responsa.quantities.money import Counted, counted
 from responsa.taxonomy.numbers.grid import Row
@@ -44,6 +44,10 @@ class Value:
     x1: float
     head: str = ""
     unit: Counted | None = None
+
+    @property
+    def is_not_stated(self) -> bool:
+        return NOT_STATED.fullmatch(self.text.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
