@@ -353,6 +353,20 @@ def test_a_dash_is_a_zero_and_an_amount_without_a_share_is_one():
     assert (share.share, share.eligible) == (0, 60)
 
 
+def test_shares_printed_as_parts_of_one_are_told_in_percent():
+    rows = short(PLAIN, ("20", "0.1", "0.2"), ("60", "0.3", "–"), ("120", "0.6"), ("200", "1.0"))
+    (template,) = by_markdown(*rows)
+    assert told(template) == [("A.1", "CCM 7.7", 20, 10), ("A.2", "CCM 7.7", 60, 30)]
+    assert (template.totals["total"], template.flags) == ((200, 100), ())
+
+
+def test_small_shares_in_percent_stay_as_they_are():
+    (template,) = by_markdown(*short(PLAIN, ("1", "0.5"), ("1", "0.5"), ("198", "99"), ("200", "100")))
+    assert told(template)[0] == ("A.1", "CCM 7.7", 1, 0.5)
+    (template,) = by_markdown(*short(IN_MILLIONS, ("1", "0.5"), ("1", "0.5"), ("0", "0"), ("200", "1")))
+    assert told(template)[0] == ("A.1", "CCM 7.7", 1, 0.5)
+
+
 def test_a_share_is_no_amount():
     heads = [("Activity", "Code", "Turnover", "of last year")]
     (template,) = by_markdown(*short(heads, ("10%", "9%"), ("30%", "20%"), ("60%", "71%"), ("100%", "100%")))

@@ -14,6 +14,7 @@ MONEY_HEAD = re.compile(
     r"€|\b(?:EUR|USD|GBP|CHF|T€|mio|millions?|thousands?|absolute?|betrag|amount)\b|[kmT](?:€|EUR)", re.IGNORECASE
 )
 _SHARE_HEAD = re.compile(r"%|proportion|\bshare\b|anteil|percent", re.IGNORECASE)
+_ROUNDED = 0.005
 _Pair = tuple[Value | None, Value | None]
 
 
@@ -38,18 +39,23 @@ class Columns:
                 by_table.setdefault(_group(item), []).append(item)
         for key, each in by_table.items():
             self._groups[key] = _told(each, [item for item in totals if _group(item) == key], year)
+        self._times = 100 if self._are_ratios(lines, totals) else 1
 
     def of(self, item: Item) -> tuple[float | None, float | None]:
-        """The amount and the share of a line."""
+        """The amount and the share of a line, the share in percent."""
+        amount, share = self._values(item)
+        return self._amount(amount), _float(share, self._times)
+
+    def _values(self, item: Item) -> _Pair:
         if item.placed:
             amount, share = self._groups[_group(item)]
-            return self._amount(_in_column(item, amount)), _float(_in_column(item, share))
+            return _in_column(item, amount), _in_column(item, share)
         first = _stated_first(item)
         if first and _is_percent(first[0]):
-            return None, _float(first[0])
+            return None, first[0]
         if len(first) < self._usual:
             return None, None  # which column a lone number stands in cannot be told
-        return self._amount(first[0] if first else None), _float(first[1] if len(first) > 1 else None)
+        return first[0] if first else None, first[1] if len(first) > 1 else None
 
     def _amount(self, value: Value | None) -> float | None:
         if value is None or value.number is None or value.number.percent:
@@ -58,6 +64,13 @@ class Columns:
         if own is None or self.unit is None or own.code != self.unit.code or (own.factor == 1 and self._scaled):
             return _float(value)  # "€1,250" below "EUR million" counts millions
         return float(value.number.value * own.factor / self.unit.factor)
+
+    def _are_ratios(self, lines: Sequence[Item], totals: Sequence[Item]) -> bool:
+        """Whether shares are printed as parts of one: the total's is 1, and no per cent sign is printed."""
+        whole = [share for item in totals if (share := _float(self._values(item)[1])) is not None]
+        shares = [each for item in lines if (each := self._values(item)[1])]
+        printed = any("%" in f"{each.text} {each.head}" for each in shares)
+        return bool(whole) and all(abs(each - 1) < _ROUNDED for each in whole) and not printed
 
 
 def _told(lines: Sequence[Item], totals: Sequence[Item], year: int | None) -> _Pair:
@@ -124,11 +137,11 @@ def _is_nothing(value: Value) -> bool:
     return value.number is not None and value.number.nothing
 
 
-def _float(value: Value | None) -> float | None:
+def _float(value: Value | None, times: int = 1) -> float | None:
     """None where there is no number: "n/a" is none, a dash is 0."""
     if value is None or value.number is None or value.is_not_stated:
         return None
-    return float(value.number.value)
+    return float(value.number.value * times)
 
 
 def _same(one: Value, other: Value) -> bool:
