@@ -6,6 +6,7 @@ import pytest
 from tests.pdffile import Sheet, pdf
 
 from responsa.corpus.readers.pdf import laid_out, opened, pages_of, passages_of
+from responsa.taxonomy.numbers.figures import kpi_figures
 from responsa.taxonomy.numbers.grid import rows_of, rows_of_text, rows_of_words
 from responsa.taxonomy.numbers.kpi import aligned_shares, lines_for, templates
 from responsa.types import Passage
@@ -114,6 +115,16 @@ def test_a_template_goes_on_over_the_next_page(read):
     assert template.pages == (1, 2)
     assert told(template)[-1] == ("A.2", "CCM 3.9", 10, 0.3)
     assert template.flags == ("the lines of A.2 add up to 371.5, its sum is printed as 361.5",)
+
+
+def test_sums_have_their_own_page_and_words():
+    head = ENGLISH[:2]
+    first, second = [*head, *ENGLISH[2:8]], [*head, *ENGLISH[8:]]
+    (template,) = by_passages(drawn(Sheet(), first), drawn(Sheet(), second))
+    assert {section: line.page for section, line in template.sums.items()} == {"A.1": 1, "A.2": 2, "B": 2, "total": 2}
+    found = [each for each in kpi_figures(template, 2023) if each.metric == "turnover, aligned: sum of A.1"]
+    quote = "Turnover of environmentally sustainable activities (A.1) 1,320.5 33.0 33.0"
+    assert [(each.page, each.printed, each.quote) for each in found] == [(1, 1320.5, quote), (1, 33, quote)]
 
 
 @pytest.mark.parametrize("read", [by_passages, by_words])

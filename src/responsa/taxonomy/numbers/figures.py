@@ -80,24 +80,24 @@ def text_figures(page: int, text: str, year: int, heads: str = "", title: str = 
 def kpi_figures(template: Template, year: int) -> Iterator[Figure]:
     """The amounts and shares of a template's lines and sums."""
     role: Role = "supports" if template.year in (None, year) else "trap_other_year"
-    rows = [(line.section, line.name, line.amount, line.share, line.page, line.quote) for line in template.lines]
-    rows += [(section, f"sum of {section}", *pair, template.pages[-1], "") for section, pair in template.totals.items()]
-    for section, name, amount, share, page, quote in rows:
+    rows = [(line.section, line.name, line) for line in template.lines]
+    rows += [(section, f"sum of {section}", line) for section, line in template.sums.items()]
+    for section, name, line in rows:
         said = {"A.1": "aligned", "A.2": "eligible, not aligned", "A": "eligible", "B": "not eligible"}.get(
             section, "total"
         )
         figure = Figure(
-            0.0, "", quote, page, f"{template.kpi}, {said}: {name}", template.year or year,
+            0.0, "", line.quote, line.page, f"{template.kpi}, {said}: {name}", template.year or year,
             role if section != "A.2" or role != "supports" else "contradicts",
             (template.kpi, section),
         )  # fmt: skip
-        if amount is not None:
+        if line.amount is not None:
             unit = template.unit
-            value = normalised(amount, Unit("", float(unit.factor))) if unit else amount
-            name_of = unit.name if unit else ""
-            yield replace(figure, value=value, unit=unit.code if unit else "", printed=amount, printed_unit=name_of)
-        if share is not None:
-            yield replace(figure, value=share, unit="%", printed=share, printed_unit="%")
+            value = normalised(line.amount, Unit("", float(unit.factor))) if unit else line.amount
+            code, printed_unit = (unit.code, unit.name) if unit else ("", "")
+            yield replace(figure, value=value, unit=code, printed=line.amount, printed_unit=printed_unit)
+        if line.share is not None:
+            yield replace(figure, value=line.share, unit="%", printed=line.share, printed_unit="%")
 
 
 def template_line(figure: Figure) -> tuple[str, str] | None:

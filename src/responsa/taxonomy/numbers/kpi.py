@@ -54,17 +54,22 @@ class Template:
     """One template. ``year`` is the one asked for where a column of amounts is headed by it, else the latest that the
     heads name, None where they name none.
 
-    ``totals`` holds (amount, share) of A.1, A.2, A (both), B and total, where they are printed. ``flags`` say what
-    does not agree.
+    ``sums`` holds the lines of A.1, A.2, A (both), B and total, where they are printed. ``flags`` say what does not
+    agree.
     """
 
     kpi: Kpi
     lines: tuple[Line, ...]
-    totals: Mapping[Section, tuple[float | None, float | None]]
+    sums: Mapping[Section, Line]
     pages: tuple[int, ...]
     year: int | None = None
     unit: Counted | None = None
     flags: tuple[str, ...] = ()
+
+    @property
+    def totals(self) -> dict[Section, tuple[float | None, float | None]]:
+        """(amount, share) of each sum."""
+        return {section: (line.amount, line.share) for section, line in self.sums.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,18 +237,18 @@ def _finished(read: _Open, asked: int | None) -> Template | None:
     year = asked if asked in {each.year for each in of_amounts} else max((each.year for each in named), default=None)
     columns = Columns(told, [item for each, item in read.totals if each == "total"], year, _unit(heads, read.header))
     lines = tuple(_line(section, item, columns) for section, item in read.seen)
-    totals: dict[Section, tuple[float | None, float | None]] = {}
+    sums: dict[Section, Line] = {}
     for section, item in read.totals:
-        totals.setdefault(section, columns.of(item))
+        sums.setdefault(section, _line(section, item, columns))
     pages = tuple(sorted({item.row.page for item in told}))
     return Template(
         kpi,
         lines,
-        totals,
+        sums,
         pages,
         year,
         columns.unit,
-        tuple(_flags(lines, totals)),
+        tuple(_flags(lines, sums)),
     )
 
 
@@ -252,14 +257,14 @@ def _put_together(read: Sequence[Template]) -> list[Template]:
     whole: list[Template] = []
     for each in read:
         last = whole[-1] if whole else None
-        ended = last is None or "B" in last.totals or "total" in last.totals
-        if last is None or ended or last.kpi != each.kpi or each.pages[0] > last.pages[-1] + 1 or "A.1" in each.totals:
+        ended = last is None or "B" in last.sums or "total" in last.sums
+        if last is None or ended or last.kpi != each.kpi or each.pages[0] > last.pages[-1] + 1 or "A.1" in each.sums:
             whole.append(each)
             continue
         pages = tuple(dict.fromkeys((*last.pages, *each.pages)))
         lines = (*last.lines, *each.lines)
-        totals = {**last.totals, **each.totals}
-        whole[-1] = replace(last, lines=lines, totals=totals, pages=pages, flags=tuple(_flags(lines, totals)))
+        sums = {**last.sums, **each.sums}
+        whole[-1] = replace(last, lines=lines, sums=sums, pages=pages, flags=tuple(_flags(lines, sums)))
     return whole
 
 
@@ -309,16 +314,16 @@ def _quote(item: Item) -> str:
     return " ".join([item.label, *(value.text for value in item.values)])
 
 
-def _flags(lines: Sequence[Line], totals: Mapping[Section, tuple[float | None, float | None]]) -> Iterable[str]:
+def _flags(lines: Sequence[Line], sums: Mapping[Section, Line]) -> Iterable[str]:
     """Sums that are not those of their lines, and shares that are not those of the total, beyond rounding."""
-    whole = totals.get("total", (None, None))[0]
+    whole = sums["total"].amount if "total" in sums else None
     for line in lines:
         if whole and line.amount is not None and line.share is not None:
             share = 100 * line.amount / whole
             if abs(share - line.share) > 1 + 50 / abs(whole):
                 yield f"{line.name}: {line.amount:.12g} is {share:.1f} % of the total, printed is {line.share:.12g} %"
     for section in ("A.1", "A.2"):
-        printed = totals.get(section, (None, None))[0]
+        printed = sums[section].amount if section in sums else None
         own = [line.amount for line in lines if line.section == section and not line.part and line.amount is not None]
         if printed is not None and own and abs(sum(own) - printed) > max(0.51 * len(own), 0.005 * abs(printed)):
             yield f"the lines of {section} add up to {sum(own):.12g}, its sum is printed as {printed:.12g}"
