@@ -41,7 +41,7 @@ _AFTER_UNIT = re.compile(r"\s?(?:p\.\s?a\.?|per annum|per year|a year)?\W*\Z", r
 _NUMBER_OF = re.compile(r"(?:no\.?|number|#|anzahl)(?: \([^()]*\)?)?", re.IGNORECASE)
 _CHANGE = re.compile(r"\+\s?/\s?[-–−]|\bchange|\bvarian|\bdelta\b|Δ|Veränderung", re.IGNORECASE)
 _NUMERIC = re.compile(r"\d|\bper\s?cent\b", re.IGNORECASE)
-_CUT_SHORT = re.compile(r"\b(?:(?:mio|mrd|tsd)|(?P<about>max|min|ca|approx))\.\s*\Z", re.IGNORECASE)
+_CUT_SHORT = re.compile(r"\b(?:(?:mio|mrd|tsd|vj)|(?P<about>max|min|ca|approx))\.\s*\Z", re.IGNORECASE)
 _AMOUNT = re.compile(r"\s*(?:[<>≤≥~]\s?)?(?:[€$£\d]|(?:EUR|USD|GBP|CHF)\b)")
 _STATED_IN = re.compile(
     r"(?:\A|[(\[|;:–]\s?|\b(?:angaben|beträge|werte|zahlen|figures|amounts|values|data|numbers|stated|expressed|"

@@ -14,7 +14,7 @@ from responsa.taxonomy.values import Role
 
 _RELATIVE = re.compile(
     r"(?P<before>\b(?:previous|prior|preceding|last) (?:financial |fiscal |reporting )?years?(?:['’]s)?\b|"
-    r"year-earlier|\bVorjahr\w*)"
+    r"year-earlier|\bVorjahr\w*|\bVj\.|(?-i:\bPY\b))"
     r"|(?P<own>\b(?:this year|reporting (?:year|period)|year under review|current (?:financial |fiscal )?year|"
     r"Berichtsjahr)\b)",
     re.IGNORECASE,
@@ -58,14 +58,23 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _CHANGED = re.compile(
-    r"\b(?:rose|grew|fell|increas|declin|decreas|reduc|improv|dropp|rais|cut|went|up|down|expand|climb|chang)",
+    r"\b(?:rose|grew|fell|increas|declin|decreas|reduc|improv|dropp|rais|cut|went|up|down|expand|climb|chang|stieg|wuchs|sank|"
+    r"fiel\b|gestiegen|gesunken|gefallen|erhöh|verringer|verbesser)",
     re.IGNORECASE,
 )
-_FROM = re.compile(r"\bfrom\s(?:(?:around|about|approximately|approx\.)\s)?(?:€\s?|EUR\s)?\Z", re.IGNORECASE)
-_TO = re.compile(r"\s?%?\s?(?:\([^()]{0,60}\)\s?)?(?:in [\w ]{3,40} )?to\b")
+_FROM = re.compile(r"\b(?:from|von)\s(?:(?:around|about|approximately|approx\.)\s)?(?:€\s?|EUR\s)?\Z", re.IGNORECASE)
+_TO = re.compile(r"\s?%?\s?(?:\([^()]{0,60}\)\s?)?(?:i[nm] [\w ]{3,40} )?(?:to|auf)\b")
 _BINDS_NEXT = re.compile(r"\s?[:=]\s?\D{0,12}\d")  # "(2022: 12 %)"
+_TO_NUMBER = (
+    r"\s?(?::|\(|=|of|was|were|(?:value|figure)s?:?)?\s?"
+    r"(?:approx\.\s|around\s|about\s|rund\s|ca\.\s|€\s?|EUR\s){0,2}"
+)
+_BEFORE_NUMBER = re.compile(_TO_NUMBER)
+_THEN_NUMBER = re.compile(rf"{_TO_NUMBER}\d")  # after a year: "(previous year 12 %)"
 _BESIDE = re.compile(r"\b(?:by|since)\s\Z|-\Z|\bthan (?:in )?\Z|\bcompared (?:to|with) \Z")
-_BOUND = re.compile(r"\d[^.;]{0,24}\b(?:in|of|by|from|since)\s(?:the\s)?\Z")  # to the number before it
+_BOUND = re.compile(
+    r"\d[^.;]{0,24}\b(?:in|of|by|from|since|im|im Jahre?|seit)\s(?:the\s)?\Z"
+)  # to the number before it
 _JOINED = re.compile(r"\b(?:and|but|while|versus|vs|compared|than|after|or)\b", re.IGNORECASE)
 _BREAK = re.compile(r"[;:]|,\s|\s[–—-]\s|\s(?:and|but|while|whereas|which|who|that)\s|[()]")
 _NUMBER = re.compile(r"\d")
@@ -119,15 +128,15 @@ def _headed_year(heads: str, year: int) -> int | None:
 
 
 def _own_year(sentence: str, start: int, end: int, year: int) -> int | None:
-    """The year that stands right at a number: "(2022: 1.8 %)", "12.9 % in 2021", "15 % (2022)"."""
+    """The year that stands right at a number: "(2022: 1.8 %)", "(Vorjahr 3 %)", "12.9 % in 2021", "15 % (2022)"."""
     for first, last, named in years_meant(sentence, year):
         if last <= start:
-            between = sentence[last:start]
-            if re.fullmatch(r"\s?(?::|\(|=|of)\s?(?:approx\.\s|around\s|€\s?|EUR\s)?", between):
+            if _BEFORE_NUMBER.fullmatch(sentence, last, start):
                 return named
         elif first >= end:
             between = sentence[end:first]
-            if _BINDS_NEXT.match(sentence, last) or _JOINED.search(between):
+            then = not between.strip(" (,") and _THEN_NUMBER.match(sentence, last)
+            if then or _BINDS_NEXT.match(sentence, last) or _JOINED.search(between):
                 return None
             inside = between.strip().lower().lstrip(",")
             if (
@@ -135,7 +144,9 @@ def _own_year(sentence: str, start: int, end: int, year: int) -> int | None:
                 and not _NUMBER.search(between)
                 and len(inside.split()) < 6
             ):
-                return named if not _TO.match(sentence, end) or "(" in between or inside.startswith("in") else None
+                return (
+                    named if not _TO.match(sentence, end) or "(" in between or inside.startswith(("in", "im")) else None
+                )
             break
     return None
 
