@@ -85,7 +85,7 @@ def test_ranges_signs_and_bounds():
     text = "from 23.0–19.4 kWh/100km, between 10 and 20 %, −3.5 %, approx. 5 %, up to 7 %, more than € 4 million, ≤ 50 kWh/m²"
     found = [(each.printed, each.printed_unit, each.bound) for each in measures(text)]
     assert found == [
-        (23.0, "kWh/100km", ""), (19.4, "kWh/100km", ""), (10, "%", ""), (20, "%", ""), (-3.5, "%", ""),
+        (23.0, "kWh/100km", ""), (19.4, "kWh/100km", ""), (10, "%", "at least"), (20, "%", "at most"), (-3.5, "%", ""),
         (5, "%", "about"), (7, "%", "at most"), (4, "EUR million", "more than"), (50, "kWh/m²", "at most"),
     ]  # fmt: skip
 
@@ -121,6 +121,47 @@ def test_scales_of_money_and_units(text, value, unit):
 )  # fmt: skip
 def test_a_minus_is_a_sign_and_a_dash_is_none(text, values):
     assert [value for _, value, _ in read(text)] == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("between 45 and 60 g CO2/km", [(45, "at least"), (60, "at most")]),
+        ("between 45 g CO2/km and 60 g CO2/km", [(45, "at least"), (60, "at most")]),
+        ("between 45 % and 60 %", [(45, "at least"), (60, "at most")]),
+        ("between 2019 and 2023 60 %", [(60, "")]),
+        ("zwischen 45 und 60 %", [(60, "at most")]),
+        ("45–60 kWh/m2", [(45, "at least"), (60, "at most")]),
+        ("45 to 60 %", [(45, "at least"), (60, "at most")]),
+        ("rose from 45 % to 60 %", [(45, ""), (60, "")]),
+        ("it has 45 and 60 MWh", [(60, "")]),
+        ("60–45 %", [(60, ""), (45, "")]),
+        ("approx. 5-7 %", [(5, "about"), (7, "about")]),
+        ("did not fall below 50 %", [(50, "at least")]),
+        ("did not exceed 50 %", [(50, "at most")]),
+        ("didn’t reach more than 50 %", [(50, "at most")]),
+        ("lag nicht unter 50 %", [(50, "at least")]),
+        ("nicht mehr als 50 %", [(50, "at most")]),
+        ("not only above 50 %", [(50, "more than")]),
+        ("not less than 50 %", [(50, "at least")]),
+    ],
+)
+def test_ranges_and_what_is_not_below_or_above(text, bounds):
+    assert [(each.value, each.bound) for each in measures(text)] == bounds
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("minus 5 %", -5),
+        ("a change of minus 5 %", -5),
+        ("8 minus 5 %", 5),
+        ("plus or minus 5 %", 5),
+        ("plus/minus 5 %", 5),
+    ],
+)
+def test_minus_in_words(text, value):
+    assert [each.value for each in measures(text)] == [value]
 
 
 @pytest.mark.parametrize(

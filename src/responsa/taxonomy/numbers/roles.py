@@ -57,6 +57,20 @@ _OTHERS = re.compile(
     r"member states|the IPCC|IEA|national average|other companies)\b",
     re.IGNORECASE,
 )
+_DENIED = re.compile(  # right before a number
+    r"\b(?:no longer|not|never|would be|nicht(?: mehr)?|rather than|instead of|statt|anstatt|anstelle von)\s"
+    r"(?:(?:at|be|been|the|around|about|approximately)\s){0,2}\Z",
+    re.IGNORECASE,
+)
+_NONE = re.compile(  # of what is spoken of; up to what is set against it
+    r"\b(?:none of|neither of|keine[rsmn]?\s(?:der|unserer|dieser|von)|"
+    r"no\s(?:[a-z-]+\s){1,4}?(?:(?:had|has|have)(?!\sbeen)|achieved?|reach(?:ed)?|attain(?:ed)?|met))\b"
+    r"(?!.*(?:;|\bbut\b|\bsondern\b|\baber\b|,\s(?:and|so|while|whereas|und|während)\b))",
+    re.IGNORECASE | re.DOTALL,
+)
+_SUPPOSED = re.compile(
+    r"\bwould(?:\s(?:not|never|still|only))?\shave(?:\sbeen)?\b|\b(?:hätten?|wären?)\b", re.IGNORECASE
+)
 _CHANGED = re.compile(
     r"\b(?:rose|grew|fell|increas|declin|decreas|reduc|improv|dropp|rais|cut|went|up|down|expand|climb|chang|stieg|wuchs|sank|"
     r"fiel\b|gestiegen|gesunken|gefallen|erhöh|verringer|verbesser)",
@@ -108,9 +122,20 @@ def told(sentence: str, start: int, end: int, year: int, heads: str = "", title:
         return Told(about if about is not None and about > year else None, "trap_future")
     if about is not None and about != year:
         return Told(about, "trap_future" if about > year else "trap_other_year")
+    if _is_denied(sentence, start):
+        return Told(about, "context")
     if _RULE.search(_RELATIVE_TO.sub(" ", sentence)) or _OTHERS.search(sentence):
         return Told(about, "context")
     return Told(about, "supports")
+
+
+def _is_denied(sentence: str, start: int) -> bool:
+    """Whether a number is what is not so, or what would be so: "no longer 45 g", "would have been 45 g"."""
+    before = sentence[:start]
+    if _DENIED.search(before) or _NONE.search(before):
+        return True
+    supposed = max((match.end() for match in _SUPPOSED.finditer(before)), default=-1)
+    return supposed >= 0 and supposed >= max((match.end() for match in _FACT.finditer(before)), default=-1)
 
 
 def years_meant(text: str, year: int) -> list[tuple[int, int, int]]:
