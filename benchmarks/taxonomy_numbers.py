@@ -95,7 +95,7 @@ def _line(what: str, hits: list[bool]) -> Row:
 
 def _read(path: Path, year: int) -> Read:
     (edition,) = readers.read(path)
-    found = templates(rows_of(edition.passages))
+    found = templates(rows_of(edition.passages), year=year)
     return Read(figures(edition.passages, year, found), found)
 
 

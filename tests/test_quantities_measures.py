@@ -85,7 +85,7 @@ def test_ranges_signs_and_bounds():
     text = "from 23.0–19.4 kWh/100km, between 10 and 20 %, −3.5 %, approx. 5 %, up to 7 %, more than € 4 million, ≤ 50 kWh/m²"
     found = [(each.printed, each.printed_unit, each.bound) for each in measures(text)]
     assert found == [
-        (23.0, "kWh/100km", ""), (19.4, "kWh/100km", ""), (10, "%", ""), (20, "%", ""), (-3.5, "%", ""),
+        (23.0, "kWh/100km", ""), (19.4, "kWh/100km", ""), (10, "%", "at least"), (20, "%", "at most"), (-3.5, "%", ""),
         (5, "%", "about"), (7, "%", "at most"), (4, "EUR million", "more than"), (50, "kWh/m²", "at most"),
     ]  # fmt: skip
 
@@ -123,6 +123,61 @@ def test_a_minus_is_a_sign_and_a_dash_is_none(text, values):
     assert [value for _, value, _ in read(text)] == pytest.approx(values)
 
 
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("between 45 and 60 g CO2/km", [(45, "at least"), (60, "at most")]),
+        ("between 45 g CO2/km and 60 g CO2/km", [(45, "at least"), (60, "at most")]),
+        ("between 45 % and 60 %", [(45, "at least"), (60, "at most")]),
+        ("between 2019 and 2023 60 %", [(60, "")]),
+        ("zwischen 45 und 60 %", [(60, "at most")]),
+        ("45–60 kWh/m2", [(45, "at least"), (60, "at most")]),
+        ("45 to 60 %", [(45, "at least"), (60, "at most")]),
+        ("rose from 45 % to 60 %", [(45, ""), (60, "")]),
+        ("it has 45 and 60 MWh", [(60, "")]),
+        ("60–45 %", [(60, ""), (45, "")]),
+        ("approx. 5-7 %", [(5, "about"), (7, "about")]),
+        ("did not fall below 50 %", [(50, "at least")]),
+        ("did not exceed 50 %", [(50, "at most")]),
+        ("didn’t reach more than 50 %", [(50, "at most")]),
+        ("lag nicht unter 50 %", [(50, "at least")]),
+        ("nicht mehr als 50 %", [(50, "at most")]),
+        ("not only above 50 %", [(50, "more than")]),
+        ("not less than 50 %", [(50, "at least")]),
+    ],
+)
+def test_ranges_and_what_is_not_below_or_above(text, bounds):
+    assert [(each.value, each.bound) for each in measures(text)] == bounds
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("minus 5 %", -5),
+        ("a change of minus 5 %", -5),
+        ("8 minus 5 %", 5),
+        ("plus or minus 5 %", 5),
+        ("plus/minus 5 %", 5),
+    ],
+)
+def test_minus_in_words(text, value):
+    assert [each.value for each in measures(text)] == [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("fell from 62 g CO2/km in 2022 to 45 g CO2/km in 2023", [62, 45]), ("12 % in 2022 to 15 % in 2023", [12, 15]),
+        ("from 1,500 MWh in 2022 to 1,200 MWh", [1500, 1200]), ("130 t CO2e in 2019 to 104 t CO2e", [130, 104]),
+        ("8 % im Jahr 2022 bis 9 %", [8, 9]), ("12 % in 2022 and 15 % in 2023", [12, 15]), ("since 2021 - 40 t", [40]),
+        ("12 % (2022) to 15 %", [12, 15]), ("a rise over 2020 to 350 MWh", [350]), ("in 2022 and 2023 5 t", [5]),
+        ("from 2000 to 2500 MWh", [2000, 2500]), ("2,000 to 2,500 MWh", [2000, 2500]),
+    ],
+)  # fmt: skip
+def test_a_year_begins_no_range(text, values):
+    assert [value for _, value, _ in read(text)] == values
+
+
 def test_a_denominator_that_is_not_known_stays_in_the_name():
     assert read("40 kWh per flat and 3 t per employee") == [
         ("40 kWh", 0.04, "MWh/flat"),
@@ -145,7 +200,7 @@ def test_marks_of_thousands_and_decimals(text, decimal, value):
 @pytest.mark.parametrize(
     ("text", "value", "percent", "nothing"),
     [
-        ("4,857", 4857, False, False), ("19.4 %", "19.4", True, False), ("–", 0, False, True), ("n/a", 0, False, True),
+        ("4,857", 4857, False, False), ("19.4 %", "19.4", True, False), ("–", 0, False, True), ("n/a", 0, False, True), ("k. A.", 0, False, True),
         ("12²", 12, False, False), ("250*", 250, False, False), ("4.81)", "4.8", False, False), ("(3)", -3, False, False),
         ("(12.5%)", "-12.5", True, False), ("(12,5 %)", "-12.5", True, False), ("(12.5) %", "-12.5", True, False),
     ],

@@ -517,6 +517,22 @@ def test_evidence_only_in_a_figure_is_said(made, tmp_path):
     assert "page 3 pictures without text" in found.notes
 
 
+def test_a_kpi_line_that_states_nothing_is_said(made, tmp_path):
+    rows = (
+        ("Turnover 2023", "Code", "EUR million", "%"),
+        ("A.1 Environmentally sustainable activities (Taxonomy-aligned)", "", "", ""),
+        ("Own buildings", "CCM 7.7", "n/a", "n/a"),
+        ("A.2 Taxonomy-eligible but not environmentally sustainable activities", "", "", ""),
+        ("Own buildings", "CCM 7.7", "60", "30"),
+        ("Total", "", "200", "100"),
+    )
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    found = made(report=assessing.report(tmp_path, *PAGES[:2], table, name="unstated"))
+    assert [(line.section, line.amount, line.share) for line in found.kpi] == [("A.1", None, None), ("A.2", 60, 30)]
+    assert found.shares == ()
+    assert "page 3: turnover, A.1: neither amount nor share is stated: Own buildings CCM 7.7" in found.missing
+
+
 def test_an_activity_that_the_report_does_not_name_is_flagged(made, tmp_path):
     assert not any("names this activity" in flag for flag in made().flags)
     found = made(

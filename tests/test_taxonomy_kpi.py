@@ -6,8 +6,10 @@ import pytest
 from tests.pdffile import Sheet, pdf
 
 from responsa.corpus.readers.pdf import laid_out, opened, pages_of, passages_of
+from responsa.taxonomy.numbers.figures import kpi_figures
 from responsa.taxonomy.numbers.grid import rows_of, rows_of_text, rows_of_words
 from responsa.taxonomy.numbers.kpi import aligned_shares, lines_for, templates
+from responsa.types import Passage
 
 
 def fail(message):
@@ -113,6 +115,16 @@ def test_a_template_goes_on_over_the_next_page(read):
     assert template.pages == (1, 2)
     assert told(template)[-1] == ("A.2", "CCM 3.9", 10, 0.3)
     assert template.flags == ("the lines of A.2 add up to 371.5, its sum is printed as 361.5",)
+
+
+def test_sums_have_their_own_page_and_words():
+    head = ENGLISH[:2]
+    first, second = [*head, *ENGLISH[2:8]], [*head, *ENGLISH[8:]]
+    (template,) = by_passages(drawn(Sheet(), first), drawn(Sheet(), second))
+    assert {section: line.page for section, line in template.sums.items()} == {"A.1": 1, "A.2": 2, "B": 2, "total": 2}
+    found = [each for each in kpi_figures(template, 2023) if each.metric == "turnover, aligned: sum of A.1"]
+    quote = "Turnover of environmentally sustainable activities (A.1) 1,320.5 33.0 33.0"
+    assert [(each.page, each.printed, each.quote) for each in found] == [(1, 1320.5, quote), (1, 33, quote)]
 
 
 @pytest.mark.parametrize("read", [by_passages, by_words])
@@ -254,6 +266,136 @@ def test_last_years_column_is_no_amount():
         (template,) = read(drawn(Sheet(), rows))
         assert told(template)[1:] == [("A.2", "CCM 4.3", None, None), ("A.2", "CCM 4.5", 62, 12)]
         assert aligned_shares([template], "CCM 4.3") == []
+
+
+def in_markdown(*rows):
+    width = max(len(row) for row in rows)
+    lines = ["| " + " | ".join([*row, *[""] * (width - len(row))]) + " |" for row in rows]
+    text = "\n".join([lines[0], "| " + " | ".join(["---"] * width) + " |", *lines[1:]])
+    return Passage("p1", "R", "1", text, kind="table")
+
+
+def by_markdown(*rows, year=None):
+    return templates(rows_of([in_markdown(*rows)]), year=year)
+
+
+def short(heads, one, two, rest, total):
+    """A template of one activity; the values behind its labels."""
+    return [
+        *heads,
+        ("A.1 Environmentally sustainable activities (Taxonomy-aligned)",),
+        ("Own buildings", "CCM 7.7", *one),
+        ("Turnover of environmentally sustainable activities (A.1)", "", *one),
+        ("A.2 Taxonomy-eligible but not environmentally sustainable activities",),
+        ("Own buildings", "CCM 7.7", *two),
+        ("Turnover of eligible but not environmentally sustainable activities (A.2)", "", *two),
+        ("B. Taxonomy-non-eligible activities", "", *rest),
+        ("Total (A+B)", "", *total),
+    ]
+
+
+BY_KIND = short(
+    [("Activity", "Code", "Turnover 2022 (EUR million)", "Turnover 2023 (EUR million)", "% 2022", "% 2023")],
+    ("8", "20", "4.0", "10.0"), ("22", "60", "11.0", "30.0"), ("170", "120", "85", "60"), ("200", "200", "100", "100"),
+)  # fmt: skip
+BY_YEAR = short(
+    [("Activity", "Code", "2022", "", "2023", ""), ("", "", "EUR million", "%", "EUR million", "%")],
+    ("8", "4.0", "20", "10.0"), ("22", "11.0", "60", "30.0"), ("170", "85", "120", "60"), ("200", "100", "200", "100"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [BY_KIND, BY_YEAR])
+def test_the_columns_of_the_year_are_read_wherever_they_stand(rows):
+    for year in (None, 2023, 2024):
+        (template,) = by_markdown(*rows, year=year)
+        assert (template.year, told(template)) == (
+            2023, [("A.1", "CCM 7.7", 20, 10), ("A.2", "CCM 7.7", 60, 30)],
+        )  # fmt: skip
+        assert template.totals["B"] == (120, 60)
+    (template,) = by_markdown(*rows, year=2022)
+    assert (template.year, told(template)[0]) == (2022, ("A.1", "CCM 7.7", 8, 4))
+
+
+PLAIN = [("Activity", "Code", "Turnover", "Proportion of turnover", "Last year")]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "rest", "total", "unit", "amounts"),
+    [
+        (("€1.2bn", "10%", "9%"), ("€3.6bn", "30%", "–"), ("€7.2bn", "60%"), ("€12.0bn", "100%"), "EUR billion", (1.2, 3.6)),
+        (("EUR 120 m", "10 %", "9%"), ("EUR 360 m", "30 %", ""), ("", "60 %"), ("", "100 %"), "EUR million", (120, 360)),
+        (("€900m", "10%", ""), ("€2.7bn", "30%", ""), ("€5.4bn", "60%"), ("€9bn", "100%"), "EUR million", (900, 2700)),
+        (("£12", "10%", ""), ("£36", "30%", ""), ("£72", "60%"), ("£120", "100%"), "GBP", (12, 36)),
+        (("10%", "€12m", ""), ("30%", "€36m", ""), ("60%", "€72m"), ("100%", "€120m"), "EUR million", (12, 36)),
+        (("10", "€12m", ""), ("30", "€36m", ""), ("60", "€72m"), ("100", "€120m"), "EUR million", (12, 36)),
+    ],
+)  # fmt: skip
+def test_amounts_with_their_unit_in_the_cell(one, two, rest, total, unit, amounts):
+    (template,) = by_markdown(*short(PLAIN, one, two, rest, total))
+    assert template.unit.name == unit
+    assert told(template) == [("A.1", "CCM 7.7", amounts[0], 10), ("A.2", "CCM 7.7", amounts[1], 30)]
+    assert [line.name for line in template.lines] == ["Own buildings CCM 7.7"] * 2
+
+
+def test_a_currency_in_the_cells_of_a_table_in_millions():
+    heads = [("Activity", "Code", "EUR million", "%")]
+    (template,) = by_markdown(*short(heads, ("€20", "10"), ("€60", "30"), ("€120", "60"), ("€200", "100")))
+    assert (template.unit.name, told(template)[0]) == ("EUR million", ("A.1", "CCM 7.7", 20, 10))
+
+
+IN_MILLIONS = [("Activity", "Code", "EUR million", "%", "% 2022")]
+
+
+@pytest.mark.parametrize("word", ["n/a", "N/A", "n.a.", "k. A."])
+def test_what_is_not_stated_is_no_zero(word):
+    rows = short(IN_MILLIONS, (word, word, word), ("60", "30", "11"), ("140", "70"), ("200", "100"))
+    (template,) = by_markdown(*rows)
+    assert told(template)[0] == ("A.1", "CCM 7.7", None, None)
+    assert (template.lines[0].not_stated, template.lines[1].not_stated) == (True, False)
+    assert template.totals["A.1"] == (None, None)
+    assert aligned_shares([template], "CCM 7.7") == []
+
+
+def test_a_dash_is_a_zero_and_an_amount_without_a_share_is_one():
+    rows = short(IN_MILLIONS, ("–", "–", "n/a"), ("60", "n/a", "11"), ("140", "70"), ("200", "100"))
+    (template,) = by_markdown(*rows)
+    assert told(template) == [("A.1", "CCM 7.7", 0, 0), ("A.2", "CCM 7.7", 60, None)]
+    (share,) = aligned_shares([template], "CCM 7.7")
+    assert (share.share, share.eligible) == (0, 60)
+
+
+def test_shares_printed_as_parts_of_one_are_told_in_percent():
+    rows = short(PLAIN, ("20", "0.1", "0.2"), ("60", "0.3", "–"), ("120", "0.6"), ("200", "1.0"))
+    (template,) = by_markdown(*rows)
+    assert told(template) == [("A.1", "CCM 7.7", 20, 10), ("A.2", "CCM 7.7", 60, 30)]
+    assert (template.totals["total"], template.flags) == ((200, 100), ())
+
+
+def test_small_shares_in_percent_stay_as_they_are():
+    (template,) = by_markdown(*short(PLAIN, ("1", "0.5"), ("1", "0.5"), ("198", "99"), ("200", "100")))
+    assert told(template)[0] == ("A.1", "CCM 7.7", 1, 0.5)
+    (template,) = by_markdown(*short(IN_MILLIONS, ("1", "0.5"), ("1", "0.5"), ("0", "0"), ("200", "1")))
+    assert told(template)[0] == ("A.1", "CCM 7.7", 1, 0.5)
+
+
+def test_a_share_is_no_amount():
+    heads = [("Activity", "Code", "Turnover", "of last year")]
+    (template,) = by_markdown(*short(heads, ("10%", "9%"), ("30%", "20%"), ("60%", "71%"), ("100%", "100%")))
+    assert told(template) == [("A.1", "CCM 7.7", None, 10), ("A.2", "CCM 7.7", None, 30)]
+
+
+def test_columns_of_the_previous_year_in_words():
+    heads = [("Activity", "Code", "Previous year in EUR k", "EUR k", "Vorjahr %", "%")]
+    (template,) = by_markdown(*heads, *BY_KIND[1:])
+    assert told(template)[0] == ("A.1", "CCM 7.7", 20, 10)
+
+
+def test_a_share_of_last_year_makes_no_template_of_that_year():
+    heads = [("Activity", "Code", "EUR million", "% of 2023", "% of 2022")]
+    rows = short(heads, ("20", "10", "4"), ("60", "30", "11"), ("120", "60", "85"), ("200", "100", "100"))
+    (template,) = by_markdown(*rows, year=2022)
+    assert (template.year, told(template)[0]) == (2023, ("A.1", "CCM 7.7", 20, 10))
+    assert aligned_shares([template], "CCM 7.7", 2022) == []
 
 
 @pytest.mark.parametrize("read", [by_passages, by_words])

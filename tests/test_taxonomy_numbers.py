@@ -41,7 +41,27 @@ def roles(text, year=2023, **more):
         ("The share rose from 12 % to 15 %.", [(12, "trap_other_year"), (15, "supports")]),
         ("The share was 15 % (previous year: 12 %).", [(15, "supports"), (12, "trap_other_year")]),
         ("The share was 15 % (2022: 12 %).", [(15, "supports"), (12, "trap_other_year")]),
+        ("In 2023 it was no longer 45 g CO2/km, but 70 g CO2/km.", [(45, "context"), (70, "supports")]),
+        ("It was not 45 % but 70 %.", [(45, "context"), (70, "supports")]),
+        ("Es waren nicht mehr 45 %, sondern 70 %.", [(45, "context"), (70, "supports")]),
+        ("In 2023, none of the cars and vans had emissions of 45 g CO2/km.", [(45, "context")]),
+        ("None of the cars was sold, but the fleet had 45 g CO2/km.", [(45, "supports")]),
+        ("No vehicle of ours had emissions of 45 g CO2/km.", [(45, "context")]),
+        ("Without it, emissions would have been 140 g CO2/km in 2023.", [(140, "context")]),
+        ("What would have been 140 g CO2/km was 45 g CO2/km in 2023.", [(140, "context"), (45, "supports")]),
+        ("Das wären 45 % gewesen.", [(45, "context")]),
+        ("The share was 15 % (prior year 12 %).", [(15, "supports"), (12, "trap_other_year")]),
+        ("In 2023 the share was 15 % (previous year 12 %).", [(15, "supports"), (12, "trap_other_year")]),
+        ("The share was 15 % (2022 12 %).", [(15, "supports"), (12, "trap_other_year")]),
+        ("The share was 15 % (PY: 12 %).", [(15, "supports"), (12, "trap_other_year")]),
+        ("It cost €9 million (previous year value: around €5 million).", [(9, "supports"), (5, "trap_other_year")]),
+        ("Der Anteil betrug 15 % (Vorjahr 12 %).", [(15, "supports"), (12, "trap_other_year")]),
+        ("Der Anteil betrug 15 % (i. Vj. 12 %).", [(15, "supports"), (12, "trap_other_year")]),
+        ("Der Anteil stieg von 12 % auf 15 %.", [(12, "trap_other_year"), (15, "supports")]),
+        ("Der Verbrauch sank von 9 MWh im Jahr 2022 auf 5 MWh.", [(9, "trap_other_year"), (5, "supports")]),
+        ("The share was 12 % in 2022, 15 % in 2023.", [(12, "trap_other_year"), (15, "supports")]),
         ("Sales grew from €5 million in the previous year to €9 million.", [(5, "trap_other_year"), (9, "supports")]),
+        ("It fell from 62 g CO2/km in 2022 to 45 g CO2/km in 2023.", [(62, "trap_other_year"), (45, "supports")]),
         ("Our target is a reduction by 50 %.", [(50, "trap_future")]),
         ("We plan to invest €80 million.", [(80, "trap_future")]),
         ("This includes €16 million of a plan to be finished by fiscal 2028.", [(16, "trap_future")]),
@@ -68,6 +88,24 @@ def test_heads_and_titles_say_what_a_sentence_does_not():
     assert roles("Cut of emissions by 40 %", heads="Target 2030") == [(40, "trap_future")]
     assert roles("Cut of emissions by 40 %", title="Our climate targets") == [(40, "trap_future")]
     assert roles("Emissions were cut by 40 %", title="Our climate targets") == [(40, "supports")]
+
+
+@pytest.mark.parametrize(
+    ("said", "outcomes"),
+    [
+        ("were between 45 and 60 g CO2/km", ["not_comparable", "not_comparable"]),
+        ("were between 30 and 45 g CO2/km", ["not_comparable", "meets"]),
+        ("were 55–60 g CO2/km", ["misses", "not_comparable"]),
+        ("did not fall below 50 g CO2/km", ["misses"]),
+        ("did not exceed 45 g CO2/km", ["meets"]),
+        ("were no longer 45 g CO2/km, but 70 g CO2/km", ["not_comparable", "misses"]),
+        ("would have been 140 g CO2/km", ["not_comparable"]),
+    ],
+)
+def test_ranges_and_what_is_denied_are_no_facts(said, outcomes):
+    criterion = Criterion("SC", "", "", thresholds=(Threshold("specific emissions of CO2", "<", 50, "gCO2/km"),))
+    found = check(criterion, text_figures(1, f"In 2023 the specific emissions of CO2 of our cars {said}.", 2023), 2023)
+    assert [each.outcome for each in found] == outcomes
 
 
 TABLE = (
@@ -196,7 +234,7 @@ def test_a_figure_meets_or_misses():
         (
             KM,
             figure(95, "gCO2e/km", "limit of the regulation", "context"),
-            "is a rule, a limit or a change, no result of the company",
+            "is a rule, a limit, a change, denied or supposed: no result of the company",
         ),
         (PED, figure(30, "%", "must reduce primary energy demand", "context"), "repeats what the criterion asks"),
         (KM, figure(60, "gCO2e/km", "fleet emissions", bound="at most"), "says only at most 60"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from responsa.taxonomy.numbers.check import check
 from responsa.taxonomy.numbers.figures import figures, text_figures, unit_in
-from responsa.taxonomy.numbers.grid import is_year, rows_of_text, years
+from responsa.taxonomy.numbers.grid import is_year, rows_of, rows_of_text, years
 from responsa.taxonomy.numbers.kpi import aligned_shares, templates
 from responsa.taxonomy.values import Criterion, Threshold
 from responsa.types import Passage
@@ -30,6 +32,42 @@ def table(*rows, caption="", head=True):
 def read(*passages, year=2023):
     """(value, unit, role) of each figure."""
     return [(each.value, each.unit, each.role) for each in figures(passages, year)]
+
+
+def barred(*rows, rule="| --- | --- | --- |"):
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+ENERGY = (("Energy", "2023 (MWh)", "2022 (MWh)"), ("Gas", "1,250", "1,300"), ("Wood", "7", "–"))
+
+
+@pytest.mark.parametrize("rule", ["| --- | --- | --- |", "|---|:--|--:|"])
+def test_tables_of_web_pages_word_and_markdown_are_read_as_those_of_pdf(rule):
+    found = list(figures([replace(passage(barred(*ENERGY, rule=rule)), page=None)], 2023))
+    assert found == list(figures([table(*ENERGY)], 2023))
+    assert [(each.value, each.role, each.page) for each in found] == [
+        (1250, "supports", 1), (1300, "trap_other_year", 1), (7, "supports", 1),
+    ]  # fmt: skip
+    assert found[0].quote == "Gas 1,250 1,300"
+
+
+def test_a_barred_table_within_a_text_parts_it():
+    text = f"The plant burnt 5 t of wood.\n{barred(*ENERGY)}\nIt ran for 8 months."
+    rows = rows_of([passage(text, "text")])
+    assert [row.kind for row in rows] == ["text", "table", "table", "table", "text"]
+    assert [each[1] for each in read(passage(text, "text"))] == ["t", "MWh", "MWh", "MWh", "year"]
+
+
+def test_marks_within_barred_cells():
+    row = ("Gas<br>and oil \\| heat", "7", "8")
+    assert [cell.text for cell in rows_of([passage(barred(ENERGY[0], row))])[1].cells] == [
+        "Gas and oil | heat", "7", "8",
+    ]  # fmt: skip
+
+
+def test_the_first_row_of_a_barred_table_may_hold_values():
+    assert read(passage(barred(("Gas (MWh)", "7", "8"), ("Wood (MWh)", "3", "4"))))[0][:2] == (7, "MWh")
 
 
 @pytest.mark.parametrize(

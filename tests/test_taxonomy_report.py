@@ -115,6 +115,14 @@ def test_a_report_that_does_not_mention_the_taxonomy_is_told(tmp_path):
     assert any("Taxonomy is not mentioned" in notice for notice in report.notices)
 
 
+@pytest.mark.parametrize("text", ["Wir berichten nach der EU-Taxonomie.", "Der Umsatz ist taxonomiekonform."])
+def test_a_german_report_that_mentions_the_taxonomy_is_not_told_otherwise(tmp_path, text):
+    (tmp_path / "bericht.txt").write_text(text, encoding="utf-8")
+    assert not any(
+        "not mentioned" in each for each in read_report(tmp_path / "bericht.txt", tmp_path / "cache").notices
+    )
+
+
 def test_a_file_without_pages_is_one_page(tmp_path):
     (tmp_path / "plain.txt").write_text("First paragraph.\n\nSecond paragraph on the EU Taxonomy.", encoding="utf-8")
     report = read_report(tmp_path / "plain.txt", tmp_path / "cache")

@@ -29,11 +29,14 @@ _MARKS = re.compile(r"[.,]")
 _BETWEEN = re.compile(rf"(?<=\d)[ '’{_BLANKS}](?=\d{{3}}(?:\D|\Z))")
 _NOTE = re.compile(r"(?:[¹²³⁰⁴⁵⁶⁷⁸⁹*†‡]+|\d\))\Z")
 _CELL = re.compile(rf"(?P<sign>[-−–+(]?)\s?(?P<n>{NUMERAL})\s?(?:\)?\s?(?P<percent>%?)|%\))")
-_NOTHING = re.compile(r"[-−–—‐]{1,2}|n/?a\.?|n\. ?a\.|nil", re.IGNORECASE)
+_NOT_STATED = r"n/?a\.?|n\. ?a\.|k\. ?A\."
+NOT_STATED = re.compile(_NOT_STATED, re.IGNORECASE)
+"""What fills a cell whose number a report does not give: "n/a", in German "k. A."."""
+_NOTHING = re.compile(rf"[-−–—‐]{{1,2}}|{_NOT_STATED}|nil", re.IGNORECASE)
 
 
 class Stated(NamedTuple):
-    """A number that fills a cell. ``nothing``: a dash stands for it."""
+    """A number that fills a cell. ``nothing``: a dash or `NOT_STATED` stands for it."""
 
     value: Decimal
     percent: bool = False

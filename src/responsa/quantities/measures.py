@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from responsa.quantities.figures import NUMERAL, Mark, figure
 from responsa.quantities.money import SCALE_WORDS, counted, scale_factor
@@ -19,6 +19,9 @@ _NUMBER = re.compile(
     rf"(?<![\w.,/])(?<!\d[:·])(?<![A-Za-z][-–])(?:(?P<sign>[-−–])(?=\d))?(?P<n>{NUMERAL})"
     rf"(?:(?P<mid>\s?%?\s?(?:{_DASH}|to|bis|and)\s?)(?P<n2>{NUMERAL}))?(?![\d])"
 )
+_YEAR = re.compile(r"(?:19|20)\d\d", re.ASCII)
+_YEAR_FOLLOWS = re.compile(r"\b(?:in|of|since|by|until|year|FY|im|Jahre?|seit)\s\Z", re.IGNORECASE)
+_OF_FOUR_DIGITS = re.compile(r"\d[.,'’ ]?\d{3}(?:[.,]\d{1,2})?")
 _WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
@@ -57,12 +60,23 @@ _BOUND = re.compile(
     ),
     re.IGNORECASE,
 )
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|cannot|nicht|nie)|n['’]t)\s(?!only\b|nur\b)(?:[^\W\d]+\s){0,2}\Z", re.IGNORECASE
+)
+_OPPOSITE = {"at least": "less than", "at most": "more than", "more than": "at most", "less than": "at least"}
+_BETWEEN = re.compile(
+    r"\b(?:between|zwischen)\s(?P<first>[^;]{0,12}\d[^;]{0,30}\s(?:and|und|to|bis)\s)?(?:€\s?|EUR\s)?\Z", re.IGNORECASE
+)
+_FROM = re.compile(r"\b(?:from|von)\s(?:\w+\s)?(?:€\s?|EUR\s)?\Z", re.IGNORECASE)
+_MINUS = re.compile(r"(?<!\d)(?<!\d\s)(?<!or\s)(?<!/)(?<!oder\s)\bminus\s\Z", re.IGNORECASE)
 _RANGED = re.compile(  # what a dash goes on from: "5 -", "5 % –", "2 kWh –", "€5 million –"
     r"(?:\A|[\s(€$£<>≤≥~])\d[\d.,]*(?:[A-Za-z€%]{0,3}|\s?%|\s(?:[kMGT]?Wh|[kMG]?t|kg|km|EUR)|\s?"
     + SCALE_WORDS
     + r")\s\Z",
     re.IGNORECASE,
 )
+_AROUND = " +-−–<>≤≥~*.¹²³"  # what may stand about a number that fills a cell
+_LONG_CELL = 40  # characters
 _EMISSION = re.compile(r"CO\s?[2₂]|carbon|emission|GHG|greenhouse", re.IGNORECASE)
 _EMITTED = {"g/km": "gCO2e/km", "g/kWh": "gCO2e/kWh", "g/tkm": "gCO2e/tkm", "g/pkm": "gCO2e/pkm"}
 
@@ -71,8 +85,8 @@ _EMITTED = {"g/km": "gCO2e/km", "g/kWh": "gCO2e/kWh", "g/tkm": "gCO2e/tkm", "g/p
 class Measure:
     """What the characters ``start`` to ``end`` of a text say. ``value`` counts ``unit``, a normal one.
 
-    ``printed`` and ``printed_unit`` are as the text has them ("12.8", "EUR billion"). A range gives two
-    measures. ``bound``: "at least", "at most", "more than", "less than", "about" or "".
+    ``printed`` and ``printed_unit`` are as the text has them ("12.8", "EUR billion"). A range gives two measures, at
+    least the one and at most the other. ``bound``: "at least", "at most", "more than", "less than", "about" or "".
     """
 
     start: int
@@ -87,7 +101,7 @@ class Measure:
 def measures(text: str, decimal: Mark = ".") -> Iterator[Measure]:
     """The numbers with units of a text, in its order. Linear in its length."""
     at = 0
-    for match in _NUMBER.finditer(text):
+    for match in _numbers(text):
         if match.start() < at:
             continue
         for found in _measured(text, match, decimal):
@@ -101,16 +115,55 @@ def measures(text: str, decimal: Mark = ".") -> Iterator[Measure]:
             yield Measure(*match.span(), float(each), "TRL", float(each), "TRL", bound_before(text, match.start()))
 
 
+def filling(text: str, decimal: Mark = ".") -> Measure | None:
+    """The number and its unit that fill a cell: "1,234 t", "€5.2m"; "(€5.2m)" is less than nothing."""
+    if len(text) > _LONG_CELL:
+        return None
+    plain = text.strip()
+    bracketed = plain[:1] == "(" and plain[-1:] == ")"
+    plain = plain[1:-1] if bracketed else plain
+    found = list(measures(plain, decimal))
+    if len(found) != 1 or (plain[: found[0].start] + plain[found[0].end :]).strip(_AROUND):
+        return None
+    (each,) = found
+    loss = bracketed and each.value > 0 and each.unit.isalpha() and each.unit.isupper() and len(each.unit) == 3
+    return replace(each, value=-each.value, printed=-each.printed) if loss else each
+
+
 def bound_before(text: str, start: int) -> str:
-    """What the words before a number say about it: "at least", "up to", "approx." ...; "" for nothing."""
-    near = text[max(0, start - 24) : start]
-    match = _BOUND.search(near)
-    return _BOUNDS[int((match.lastgroup or "b0")[1:])][0] if match else ""
+    """What the words before a number say about it: "at least", "up to", "not below", "approx." ...; "" for nothing."""
+    between = _BETWEEN.search(text, max(0, start - 70), start)
+    if between:
+        return "at most" if between["first"] else "at least"
+    first = max(0, start - 24)
+    match = _BOUND.search(text[first:start])
+    if match is None:
+        return ""
+    bound = _BOUNDS[int((match.lastgroup or "b0")[1:])][0]
+    at = first + match.start()
+    return _OPPOSITE.get(bound, bound) if _DENIED.search(text, max(0, at - 40), at) else bound
 
 
 def normalised(value: float, unit: Unit) -> float:
     """The value in the normal unit, free of the noise of conversion."""
     return float(f"{value * unit.factor:.12g}")
+
+
+def _numbers(text: str) -> Iterator[re.Match[str]]:
+    """Each number or range. A year begins no range: "62 g in 2022 to 45 g"."""
+    at = 0
+    while match := _NUMBER.search(text, at):
+        at = match.end()
+        if match["n2"] and _YEAR.fullmatch(match["n"]) and _is_date(text, match):
+            at = match.end("n")
+        else:
+            yield match
+
+
+def _is_date(text: str, match: re.Match[str]) -> bool:
+    """Whether what looks like a year is one, by the word before it or the size of the number that follows."""
+    named = _YEAR_FOLLOWS.search(text, max(0, match.start() - 8), match.start())
+    return bool(named) or not _OF_FOUR_DIGITS.fullmatch(match["n2"])
 
 
 def _measured(text: str, match: re.Match[str], decimal: Mark) -> Iterator[Measure]:
@@ -126,7 +179,8 @@ def _measured(text: str, match: re.Match[str], decimal: Mark) -> Iterator[Measur
         values = [sign * float(figure(match["n"], decimal))]
         if whole:
             second = float(figure(match["n2"], decimal))
-            if (match["mid"] or "").strip(" %").lower() == "and" and unit.name != "%":
+            joined = (match["mid"] or "").strip(" %").lower() == "and"
+            if joined and unit.name != "%" and not _BETWEEN.search(text, max(0, match.start() - 16), match.start()):
                 values = []
                 start = match.start("n2")
             values.append(second)
@@ -134,18 +188,32 @@ def _measured(text: str, match: re.Match[str], decimal: Mark) -> Iterator[Measur
         if whole and first >= 0 and unit.name != "%":
             values = values[-1:]
         bound = bound_before(text, match.start())
+        low, high = ("at least", "at most") if _is_range(text, match, values, bound) else (bound, bound)
         for value in values[:-1]:
             stop_first = first + 1 if 0 <= first < match.start("n2") else match.end("n")
-            yield Measure(start, stop_first, normalised(value, unit), unit.name, value, printed_unit, bound)
+            yield Measure(start, stop_first, normalised(value, unit), unit.name, value, printed_unit, low)
         own = match.start("n2") if len(values) > 1 else start
-        yield Measure(own, stop, normalised(values[-1], unit), unit.name, values[-1], printed_unit, bound)
+        yield Measure(own, stop, normalised(values[-1], unit), unit.name, values[-1], printed_unit, high)
         return
+
+
+def _is_range(text: str, match: re.Match[str], values: list[float], bound: str) -> bool:
+    """Whether two numbers are the ends of a range: not "from 5 to 7 %", which may be a change, nor "5 and 7 %"."""
+    if len(values) < 2 or values[0] >= values[1]:
+        return False
+    before = max(0, match.start() - 24)
+    if _BETWEEN.search(text, before, match.start()):
+        return True
+    joined = (match["mid"] or "").strip(" %").lower() == "and"
+    return not bound and not joined and _FROM.search(text, before, match.start()) is None
 
 
 def _is_negative(text: str, match: re.Match[str], start: int) -> bool:
     """Whether a minus stands at a number, or before the currency that begins at ``start``: "-€5", "€ -5"."""
     if match["sign"]:
         return _is_sign(text, match.start())
+    if _MINUS.search(text, max(0, start - 16), start):
+        return True
     return 0 < start < match.start() and text[start - 1] in "-−" and _is_sign(text, start - 1)
 
 

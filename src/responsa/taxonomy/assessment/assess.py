@@ -30,6 +30,7 @@ from responsa.taxonomy.values import (
     CriterionAssessment,
     Evidence,
     KpiLine,
+    KpiShare,
     NumberCheck,
     Objective,
     Part,
@@ -105,7 +106,7 @@ def assess(
         tuple(relevant(numbers.figures, activity, pages)),
         tuple(held.checks), held.kpi, shares,
         flags=tuple(_evidence_flags(report, held, activity, year, catalogue)),
-        missing=tuple(_not_shown(report, held, year)),
+        missing=tuple(_not_shown(report, held, year, shares)),
         notes=tuple(_notes(report, found, held, numbers, year)),
         trace=tuple(held.calls),
     )  # fmt: skip
@@ -210,8 +211,12 @@ def _evidence_flags(report: Report, held: _Held, activity: Activity, year: int, 
         yield f"text on page {', '.join(map(str, told))} gives orders to a language model; they were not followed"
 
 
-def _not_shown(report: Report, held: _Held, year: int) -> Iterator[str]:
+def _not_shown(report: Report, held: _Held, year: int, shares: Sequence[KpiShare]) -> Iterator[str]:
     yield from _no_figures(held, year)
+    known = {each.kpi for each in shares}
+    for line in held.kpi:
+        if line.year == year and line.amount is None and line.share is None and line.kpi not in known:
+            yield f"page {line.page}: {line.kpi}, {line.section}: neither amount nor share is stated: {line.name}"
     pages = prepared.unread(report)
     if pages:
         listed = ", ".join(map(str, pages[:_PAGES])) + (" ..." if len(pages) > _PAGES else "")

@@ -25,7 +25,7 @@ from responsa.taxonomy.numbers.kpi import Template, aligned_shares, lines_for, t
 from responsa.taxonomy.values import Activity, Figure, KpiLine, KpiShare
 from responsa.text import digest, words
 
-FORMAT = 2  # of what is kept; raised when figures or templates are read in another way
+FORMAT = 3  # of what is kept; raised when figures or templates are read in another way
 _FILE = "made.json"
 _OWN = re.compile(
     r"\b(?:FY|fiscal(?: year)?|financial year|reporting (?:year|period)|year ended|year-end|in the year"
@@ -110,7 +110,7 @@ def numbers(report: Report, year: int, catalogue: Catalogue) -> Numbers:
     names = activity_names(catalogue)
 
     def make() -> Numbers:
-        found = templates(rows_of(report.passages), names)
+        found = templates(rows_of(report.passages), names, year)
         return Numbers(tuple(figures(report.passages, year, found)), tuple(found))
 
     made: Numbers = _kept(report, "numbers", [year, dict(names)], Numbers, make)

@@ -41,7 +41,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _WORD_OR_DIGIT = re.compile(r"\w+")
 _LEAST_COMMON = 0.12  # of the words of English prose about a quarter are in `_COMMON`
 _ENOUGH = 200  # words below which nothing is said about the language
-_TAXONOMY = re.compile(r"\btaxonomy\b|\btechnical screening criteria\b", re.IGNORECASE)
+_TAXONOMY = re.compile(
+    r"\btaxonomy\b|\btaxonomie|\btechnical screening criteria\b|\btechnische Bewertungskriterien\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity: hashing thousands of passages would cost more than a look-up

@@ -287,7 +287,9 @@ def _unfit(limit: float, figure: Figure) -> str:
         return f"is of another year ({figure.year})" if figure.year else "is of another year"
     if figure.value == limit and figure.role == "context":
         return "repeats what the criterion asks"
-    return "is a rule, a limit or a change, no result of the company" if figure.role == "context" else ""
+    return (
+        "is a rule, a limit, a change, denied or supposed: no result of the company" if figure.role == "context" else ""
+    )
 
 
 def _other_product(asked: str, figure: Figure) -> str:

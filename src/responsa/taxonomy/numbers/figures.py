@@ -14,11 +14,12 @@ from typing import get_args
 
 from responsa.quantities.counts import counts
 from responsa.quantities.figures import Mark, Stated, decimal_mark, stated
-from responsa.quantities.measures import Measure, measures, normalised
+from responsa.quantities.measures import Measure, filling, measures, normalised
 from responsa.quantities.money import IN_THOUSANDS, SCALE_WORDS, counted, scale_factor
 from responsa.quantities.units import Unit, unit_at
 from responsa.taxonomy.numbers.grid import Cell, Row, rows_of
-from responsa.taxonomy.numbers.kpi import Kpi, Section, Template
+from responsa.taxonomy.numbers.kpi import Template
+from responsa.taxonomy.numbers.kpi_words import Kpi, Section
 from responsa.taxonomy.numbers.roles import told
 from responsa.taxonomy.values import Figure, Role
 from responsa.text import sentences, tidy
@@ -40,14 +41,13 @@ _AFTER_UNIT = re.compile(r"\s?(?:p\.\s?a\.?|per annum|per year|a year)?\W*\Z", r
 _NUMBER_OF = re.compile(r"(?:no\.?|number|#|anzahl)(?: \([^()]*\)?)?", re.IGNORECASE)
 _CHANGE = re.compile(r"\+\s?/\s?[-–−]|\bchange|\bvarian|\bdelta\b|Δ|Veränderung", re.IGNORECASE)
 _NUMERIC = re.compile(r"\d|\bper\s?cent\b", re.IGNORECASE)
-_CUT_SHORT = re.compile(r"\b(?:(?:mio|mrd|tsd)|(?P<about>max|min|ca|approx))\.\s*\Z", re.IGNORECASE)
+_CUT_SHORT = re.compile(r"\b(?:(?:mio|mrd|tsd|vj)|(?P<about>max|min|ca|approx))\.\s*\Z", re.IGNORECASE)
 _AMOUNT = re.compile(r"\s*(?:[<>≤≥~]\s?)?(?:[€$£\d]|(?:EUR|USD|GBP|CHF)\b)")
 _STATED_IN = re.compile(
     r"(?:\A|[(\[|;:–]\s?|\b(?:angaben|beträge|werte|zahlen|figures|amounts|values|data|numbers|stated|expressed|"
     r"reported)\s)\Z",
     re.IGNORECASE,
 )
-_AROUND = " +-−–<>≤≥~*.¹²³"  # what may stand about a number that fills a cell
 _SAMPLE = 400_000  # characters in which the decimal mark is looked for
 _LONG_UNIT = 70  # characters at most of a cell that is a unit
 _LONG_HEAD = 40  # characters: a longer head is a text of its own
@@ -80,24 +80,24 @@ def text_figures(page: int, text: str, year: int, heads: str = "", title: str = 
 def kpi_figures(template: Template, year: int) -> Iterator[Figure]:
     """The amounts and shares of a template's lines and sums."""
     role: Role = "supports" if template.year in (None, year) else "trap_other_year"
-    rows = [(line.section, line.name, line.amount, line.share, line.page, line.quote) for line in template.lines]
-    rows += [(section, f"sum of {section}", *pair, template.pages[-1], "") for section, pair in template.totals.items()]
-    for section, name, amount, share, page, quote in rows:
+    rows = [(line.section, line.name, line) for line in template.lines]
+    rows += [(section, f"sum of {section}", line) for section, line in template.sums.items()]
+    for section, name, line in rows:
         said = {"A.1": "aligned", "A.2": "eligible, not aligned", "A": "eligible", "B": "not eligible"}.get(
             section, "total"
         )
         figure = Figure(
-            0.0, "", quote, page, f"{template.kpi}, {said}: {name}", template.year or year,
+            0.0, "", line.quote, line.page, f"{template.kpi}, {said}: {name}", template.year or year,
             role if section != "A.2" or role != "supports" else "contradicts",
             (template.kpi, section),
         )  # fmt: skip
-        if amount is not None:
+        if line.amount is not None:
             unit = template.unit
-            value = normalised(amount, Unit("", float(unit.factor))) if unit else amount
-            name_of = unit.name if unit else ""
-            yield replace(figure, value=value, unit=unit.code if unit else "", printed=amount, printed_unit=name_of)
-        if share is not None:
-            yield replace(figure, value=share, unit="%", printed=share, printed_unit="%")
+            value = normalised(line.amount, Unit("", float(unit.factor))) if unit else line.amount
+            code, printed_unit = (unit.code, unit.name) if unit else ("", "")
+            yield replace(figure, value=value, unit=code, printed=line.amount, printed_unit=printed_unit)
+        if line.share is not None:
+            yield replace(figure, value=line.share, unit="%", printed=line.share, printed_unit="%")
 
 
 def template_line(figure: Figure) -> tuple[str, str] | None:
@@ -123,7 +123,7 @@ def row_figures(row: Row, year: int, decimal: Mark = ".") -> Iterator[Figure]:
         elif _unit_cell(cell, label) or (row.is_head and len(cell.text) <= _LONG_HEAD):
             continue
         else:
-            measure = _filling(cell.text, decimal)
+            measure = filling(cell.text, decimal)
             if (measure and not label) or (not measure and _WORD.search(cell.text)):
                 yield from _prose(row.page, _SOFT.sub("", cell.text), year, heads, row.title, decimal, row.is_head)
                 continue
@@ -140,23 +140,8 @@ def _counted(number: Stated, unit: _Named | None) -> Measure | None:
     return Measure(0, 0, normalised(value, Unit(name, factor)), name, value, printed_unit)
 
 
-def _filling(text: str, decimal: Mark) -> Measure | None:
-    """The number and its unit that fill a cell: "1,234 t", "€5.2m"; "(€5.2m)" is less than nothing."""
-    if len(text) > _LONG_HEAD:
-        return None
-    plain = text.strip()
-    bracketed = plain[:1] == "(" and plain[-1:] == ")"
-    plain = plain[1:-1] if bracketed else plain
-    found = list(measures(plain, decimal))
-    if len(found) != 1 or (plain[: found[0].start] + plain[found[0].end :]).strip(_AROUND):
-        return None
-    (each,) = found
-    loss = bracketed and each.value > 0 and each.unit.isalpha() and each.unit.isupper() and len(each.unit) == 3
-    return replace(each, value=-each.value, printed=-each.printed) if loss else each
-
-
 def _is_value(text: str, decimal: Mark) -> bool:
-    return stated(text, decimal) is not None or _filling(text, decimal) is not None
+    return stated(text, decimal) is not None or filling(text, decimal) is not None
 
 
 def _cell_figure(measure: Measure, cell: Cell, row: Row, label: str, heads: str, year: int, decimal: Mark) -> Figure:

@@ -1,5 +1,5 @@
-"""A report's tables as rows of cells, whatever they came as: tables that the reader knew, lines that stand side by
-side on a page, words with their places, or plain text.
+"""A report's tables as rows of cells, whatever they came as: tables that the reader knew, in HTML (PDF) or in Markdown
+(web pages, Word, text), lines that stand side by side on a page, words with their places, or plain text.
 
 Where a reader knows no table, its cells are passages of their own; they make a row where they stand at one height.
 """
@@ -14,6 +14,7 @@ from html import unescape
 from itertools import groupby, pairwise
 from typing import Literal, NamedTuple, Protocol
 
+from responsa.quantities.figures import stated
 from responsa.quantities.money import IN_THOUSANDS
 from responsa.types import Passage
 
@@ -21,6 +22,10 @@ RowKind = Literal["table", "caption", "loose", "text", "heading"]
 
 _TABLE = re.compile(r"<caption>(?P<caption>[^<]*)</caption>|<tr>(?P<row>.*?)</tr>", re.DOTALL)
 _CELL = re.compile(r"<t(?P<kind>[dh])(?: colspan=\"(?P<span>\d{1,3})\")?>(?P<text>[^<]*)</t[dh]>")
+_BARRED = re.compile(r"(?:^\|.*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)  # a Markdown table
+_RULE = re.compile(r"\|(?:[ \t]*:?-+:?[ \t]*\|)+\s*")
+_BAR = re.compile(r"(?<!\\)\|")
+_LINE_BREAK = re.compile(r"<br ?/?>")
 _DIGIT = re.compile(r"\d")
 YEAR = re.compile(r"(?<![\d.,/])(?:FY\s?|fiscal\s)?((?:19|20)\d\d)(?:\s?/\s?\d\d)?(?!\d|[.,]\d|/\d)", re.IGNORECASE)
 _SHORT_YEAR = re.compile(r"\bFY\s?['’]?(\d\d)(?:\s?/\s?\d\d)?(?!\d|[.,]\d|\s?%)", re.IGNORECASE)
@@ -103,18 +108,22 @@ def is_year(text: str) -> bool:
 
 
 def rows_of(passages: Iterable[Passage]) -> list[Row]:
-    """The rows of a report's passages in reading order. Hidden passages are left out."""
+    """The rows of a report's passages in reading order. Hidden passages are left out. A file without pages is one."""
     found: list[Row] = []
     shown = (each for each in passages if "hidden" not in each.flags and each.text.strip())
     table = 0
-    for page, group in groupby(shown, key=lambda each: each.page or 0):
+    for page, group in groupby(shown, key=lambda each: each.page or 1):
         own = list(group)
         beside = _beside(own)
         for passage in own:
             title = " / ".join(passage.path[-2:])
             if passage.kind == "table" and "<tr>" in passage.text:
-                found += _table_rows(passage, page, table, title)
+                found += _table_rows(*_html_rows(passage.text), Row(page, (), "table", table, title, passage.id))
                 table += 1
+            elif "|" in passage.text and _BARRED.search(passage.text):
+                for row in _barred(passage, Row(page, (), "text", table, title, passage.id)):
+                    found.append(row)
+                    table = max(table, row.table + 1)
             elif passage.id in beside:
                 cells = beside[passage.id]
                 if cells:
@@ -156,10 +165,11 @@ def rows_of_words(page: int, words: Iterable[HasPlace]) -> list[Row]:
 # --- tables ---------------------------------------------------------------------------------------------
 
 
-def _table_rows(passage: Passage, page: int, table: int, title: str) -> Iterator[Row]:
+def _html_rows(text: str) -> tuple[list[tuple[bool, list[Cell]]], str]:
+    """The rows of a table, whether each is marked as a head, and the caption."""
     rows: list[tuple[bool, list[Cell]]] = []
     caption = ""
-    for match in _TABLE.finditer(passage.text):
+    for match in _TABLE.finditer(text):
         if match["caption"] is not None:
             caption = unescape(match["caption"])
             continue
@@ -171,11 +181,51 @@ def _table_rows(passage: Passage, page: int, table: int, title: str) -> Iterator
             head = head or cell["kind"] == "h"
             at += span
         rows.append((head, cells))
+    return rows, caption
+
+
+def _barred(passage: Passage, row: Row) -> Iterator[Row]:
+    """The rows of the Markdown tables in a text, and the text between them. ``row``: what they have in common."""
+    at = 0
+    for match in _BARRED.finditer(passage.text):
+        yield from _between(passage.text[at : match.start()], row)
+        at = match.end()
+        lines = match[0].splitlines()
+        ruled = next((index for index, line in enumerate(lines) if _RULE.fullmatch(line)), 0)
+        rows = [
+            (index < ruled, [Cell(text, place, place) for place, text in enumerate(_parted(line))])
+            for index, line in enumerate(lines)
+            if not _RULE.fullmatch(line)
+        ]
+        # The readers set the rule under the first row, whatever is in it.
+        rows = [(head and not any(_is_amount(cell.text) for cell in cells[1:]), cells) for head, cells in rows]
+        yield from _table_rows(rows, "", row)
+        row = replace(row, table=row.table + 1)
+    yield from _between(passage.text[at:], row)
+
+
+def _between(text: str, row: Row) -> Iterator[Row]:
+    if text.strip():
+        yield replace(row, cells=(Cell(text.strip(), 0, 0),), table=-1)
+
+
+def _parted(line: str) -> list[str]:
+    texts = _BAR.split(line.strip())[1:-1]
+    return [" ".join(_LINE_BREAK.sub(" ", text).replace("\\|", "|").split()) for text in texts]
+
+
+def _is_amount(text: str) -> bool:
+    number = None if is_year(text) else stated(text)
+    return number is not None and not number.nothing
+
+
+def _table_rows(rows: Sequence[tuple[bool, list[Cell]]], caption: str, row: Row) -> Iterator[Row]:
+    """Rows with the heads over their cells. ``row``: what they have in common."""
     width = max((int(cells[-1].x1) + 1 for _, cells in rows if cells), default=0)
     heads = _head_count(rows)
     above = _column_heads([cells for _, cells in rows[:heads]], width)
     if caption:
-        yield Row(page, (Cell(caption, 0, width - 1),), "caption", table, title, passage.id)
+        yield replace(row, cells=(Cell(caption, 0, width - 1),), kind="caption")
     for index, (_, cells) in enumerate(rows):
         full = tuple(
             cell._replace(head=above[int(cell.x0)] if index >= heads and cell.x0 == cell.x1 else "")
@@ -183,7 +233,7 @@ def _table_rows(passage: Passage, page: int, table: int, title: str) -> Iterator
             if cell.text
         )
         if full:
-            yield Row(page, full, "table", table, caption or title, passage.id, index < heads)
+            yield replace(row, cells=full, kind="table", title=caption or row.title, is_head=index < heads)
 
 
 def _head_count(rows: Sequence[tuple[bool, list[Cell]]]) -> int:
@@ -220,18 +270,24 @@ def _column_heads(rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
 def _spread(cells: Sequence[Cell], below: Sequence[Cell], width: int) -> Sequence[Cell]:
     """Years over equal groups of columns, whose own heads repeat, each set over its whole group."""
     over = [cell for cell in cells if cell.x0 > 0 and is_year(cell.text)]
-    others = [cell for cell in cells if cell.x0 > 0 and cell.text and not is_year(cell.text)]
-    columns = width - 1
-    if len(over) < 2 or others or columns % len(over) or columns == len(over):
+    others = [cell for cell in cells if cell.text and cell not in over]
+    labels = 1 + max((int(cell.x1) for cell in others), default=0)
+    if len(over) < 2 or labels > over[0].x0:
         return cells
-    size = columns // len(over)
-    own = [cell.text[:4] for cell in below if cell.x0 > 0]
-    if len(own) != columns or any(own[index] != own[index % size] for index in range(columns)):
-        return cells
-    return [
-        *[cell for cell in cells if cell.x0 == 0],
-        *[cell._replace(x0=1 + size * index, x1=size * (index + 1)) for index, cell in enumerate(over)],
-    ]
+    for first in (labels, int(over[0].x0)):
+        columns = width - first
+        size = columns // len(over)
+        own = [cell.text[:4] for cell in below if cell.x0 >= first]
+        repeated = len(own) == columns and all(own[index] == own[index % size] for index in range(columns))
+        if size > 1 and columns % len(over) == 0 and repeated:
+            return [
+                *[cell for cell in cells if cell.x0 < first],
+                *[
+                    cell._replace(x0=first + size * index, x1=first + size * (index + 1) - 1)
+                    for index, cell in enumerate(over)
+                ],
+            ]
+    return cells
 
 
 # --- lines side by side ---------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """The templates of Article 8 in a report: turnover, CapEx and OpEx by activity, aligned (A.1) and not (A.2, B).
 
 What a company calls its tables, and how it draws them, varies; what is told from the words is the section a line
-stands in, which lasts over pages until the next. Amounts and shares are told by the heads of their columns, by the
-total that is 100 %, or by their order: the amount first (Delegated Regulation (EU) 2021/2178, annex II).
+stands in, which lasts over pages until the next. Amounts and shares are told by the heads and cells of their columns,
+by the total that is 100 %, or by their order: the amount first (Delegated Regulation (EU) 2021/2178, annex II).
 """
 
 from __future__ import annotations
@@ -11,49 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from responsa.quantities.figures import decimal_mark
 from responsa.quantities.money import Counted, counted
 from responsa.taxonomy.numbers.grid import Cell, Row, is_year, years
-from responsa.taxonomy.numbers.kpi_rows import OF_WHICH, Columns, Item, items, merged
+from responsa.taxonomy.numbers.kpi_columns import MONEY_HEAD, Columns
+from responsa.taxonomy.numbers.kpi_rows import OF_WHICH, Item, items, merged
+from responsa.taxonomy.numbers.kpi_words import A1, HEAD, LONG_LABEL, SUBTOTAL, Kpi, Section, kpi_of, section_of
 
-Kpi = Literal["turnover", "capex", "opex"]
-Section = Literal["A.1", "A.2", "A", "B", "total"]
-
-_KPIS: tuple[tuple[Kpi, re.Pattern[str]], ...] = (
-    ("turnover", re.compile(r"turnover|revenues?\b|\b(?:net )?sales\b|umsatz|chiffre d.affaires", re.IGNORECASE)),
-    ("capex", re.compile(r"cap\s?-?ex\b|capital expenditures?|investitionsausgaben", re.IGNORECASE)),
-    ("opex", re.compile(r"op\s?-?ex\b|operating expen(?:ses?|ditures?)|betriebsausgaben", re.IGNORECASE)),
-)
-_A1 = re.compile(r"\bA\s?\.?\s?1\b")
-_A2 = re.compile(r"\bA\s?\.?\s?2\b")
-_NOT = r"(?:not|non|nicht|but not)[\s-]+"
-_ALIGNED = re.compile(
-    r"environmentally[\s-]+sustainable|taxonomy[\s-]+aligned|ökologisch nachhaltig|taxonomiekonform", re.IGNORECASE
-)
-_UNALIGNED = re.compile(
-    rf"{_NOT}(?:environmentally[\s-]+sustainable|taxonomy[\s-]+aligned|ökologisch nachhaltig|taxonomiekonform)",
-    re.IGNORECASE,
-)
-_INELIGIBLE = re.compile(
-    r"(?:\bnon[\s-]+(?:taxonomy[\s-]+)?eligible|taxonomy[\s-]+non[\s-]+eligible|not (?:taxonomy[\s-]+)?eligible|nicht"
-    r"[\s-]+taxonomiefähig)",
-    re.IGNORECASE,
-)
-_ELIGIBLE = re.compile(r"eligible|taxonomiefähig", re.IGNORECASE)
-_B = re.compile(r"\A\W{0,2}B\b[.:)]?(?:\s|\Z)")
-_A = re.compile(r"\A\W{0,2}A\b[.:)]?\s")
-_TOTAL = re.compile(
-    r"\A\W{0,2}(?:(?:grand )?total|sum|gesamt|summe)\b(?!.*\beligible)|\bA\.?\s?\+\s?B\b", re.IGNORECASE
-)
-_SUBTOTAL = re.compile(
-    r"(?:turnover|revenues?|sales|cap\s?-?ex|capital expenditures?|op\s?-?ex|operating expen\w+|umsatz\w*|"
-    r"\w+ausgaben)\b(?: \(?\w+\)?){0,2}\s(?:of|from|aus|for)?\b.*(?:activities|tätigkeiten)|\A\W{0,2}(?:sub-?)?total\b"
-    r"|\AA\.? ?[12]\.? ?total|\(A\.?\s?[12]\.?\)\W*\Z",
-    re.IGNORECASE,
-)
-_HEAD = re.compile(r"\A.*(?:aligned|activities|Tätigkeiten|konform)\)?\W*\s(?=[A-ZÄÖÜ])")  # of a section, before a line
 _LEFT_OUT = re.compile(
     r"\bnot (?:to )?(?:report|disclose|publish)\w*(?P<what>[^.;]{0,60})"
     r"|\b(?P<what2>[^.;]{0,60}) (?:is|are|was|were) not (?:reported|disclosed)\b",
@@ -61,7 +26,6 @@ _LEFT_OUT = re.compile(
 )
 _PROSE = re.compile(r"[a-z]{3}[.;] |[a-z]{3}\.\Z|\A.{240}", re.DOTALL)  # whose years are not those of a table
 _SAMPLE = 400_000  # characters in which the decimal mark is looked for
-_LONG_LABEL = 260  # characters: longer ones are running text
 _HEADER = 40  # items before a template that may be its heads and titles
 
 
@@ -70,6 +34,7 @@ class Line:
     """An activity's line. ``amount`` counts ``Template.unit``; None where the line gives none. ``share`` in percent.
 
     ``codes`` as printed: ``CCM 7.7``, or ``7.7`` where no objective is named. ``part``: a part of the line before.
+    ``not_stated``: the line says "n/a" and gives neither amount nor share.
     """
 
     section: Section
@@ -81,23 +46,30 @@ class Line:
     quote: str
     part: bool = False
     passage_id: str = ""
+    not_stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One template. ``year`` is the latest that its heads name, None where they name none.
+    """One template. ``year`` is the one asked for where a column of amounts is headed by it, else the latest that the
+    heads name, None where they name none.
 
-    ``totals`` holds (amount, share) of A.1, A.2, A (both), B and total, where they are printed. ``flags`` say what
-    does not agree.
+    ``sums`` holds the lines of A.1, A.2, A (both), B and total, where they are printed. ``flags`` say what does not
+    agree.
     """
 
     kpi: Kpi
     lines: tuple[Line, ...]
-    totals: Mapping[Section, tuple[float | None, float | None]]
+    sums: Mapping[Section, Line]
     pages: tuple[int, ...]
     year: int | None = None
     unit: Counted | None = None
     flags: tuple[str, ...] = ()
+
+    @property
+    def totals(self) -> dict[Section, tuple[float | None, float | None]]:
+        """(amount, share) of each sum."""
+        return {section: (line.amount, line.share) for section, line in self.sums.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +97,11 @@ class _Open:
     page: int = 0
 
 
-def templates(rows: Sequence[Row], names: Mapping[str, str] | None = None) -> list[Template]:
+def templates(rows: Sequence[Row], names: Mapping[str, str] | None = None, year: int | None = None) -> list[Template]:
     """The templates among the rows of a report, in its order.
 
-    ``names``: activities' names by id, for lines that give a name and no code.
+    ``names``: activities' names by id, for lines that give a name and no code. ``year``: whose columns are read where
+    a table has several years; the latest without it.
     """
     decimal = decimal_mark("\n".join(row.text for row in rows if row.kind != "heading")[:_SAMPLE])
     known = {_plain(name): number for number, name in (names or {}).items()}
@@ -138,7 +111,7 @@ def templates(rows: Sequence[Row], names: Mapping[str, str] | None = None) -> li
     for item in merged(item for row in rows for item in items(row, decimal)):
         current = _step(item, current, before, found, known)
         before = [*before[-_HEADER + 1 :], item]
-    read = [template for each in found if (template := _finished(each))]
+    read = [template for each in found if (template := _finished(each, year))]
     whole = _put_together(read)
     return [replace(each, flags=(*each.flags, *_not_reported(each, whole, rows))) for each in whole]
 
@@ -148,7 +121,7 @@ def aligned_shares(found: Iterable[Template], activity: str, year: int | None = 
 
     ``activity``: ``CCM 7.7``. A line whose code names no objective counts for any. Templates of another ``year`` than
     asked are left out. Where a line has a share and no amount, the shares are added up, else the amounts. An activity
-    with nothing has no share.
+    with nothing has no share, nor has one of whose lines a value is not stated.
     """
     shares: list[AlignedShare] = []
     for template in sorted(found, key=lambda each: ("turnover", "capex", "opex").index(each.kpi)):
@@ -161,7 +134,7 @@ def aligned_shares(found: Iterable[Template], activity: str, year: int | None = 
             for section in ("A.1", "A.2")
         }
         eligible = sums["A.1"] + sums["A.2"]
-        if eligible > 0:
+        if eligible > 0 and not any(line.not_stated for line in lines):
             unit = (template.unit.name if template.unit else "") if money else "%"
             pages = tuple(dict.fromkeys(line.page for line in lines))
             shares.append(AlignedShare(template.kpi, 100 * sums["A.1"] / eligible, sums["A.1"], eligible, unit, pages))
@@ -181,11 +154,11 @@ def _step(
     item: Item, current: _Open | None, before: list[Item], found: list[_Open], known: Mapping[str, str]
 ) -> _Open | None:
     """Take in a line; the template that is open after it."""
-    section = _section(item.label)
+    section = section_of(item.label)
     together = bool(item.codes) and (current is None or not item.placed)
     if (
         section in ("A.1", "A")
-        and (together or not item.numbers or _A1.match(item.label))
+        and (together or not item.numbers or A1.match(item.label))
         and _begins(item.label, current)
     ):
         current = _Open(_since(before, item, found))
@@ -203,7 +176,7 @@ def _step(
         if section in ("A.1", "A.2", "B") and not (is_sum and section == "A.1" and current.section == "A.2"):
             current.section = section
         current.page = item.row.page
-    if codes and current.section in ("A.1", "A.2", "B") and len(item.label) < _LONG_LABEL:
+    if codes and current.section in ("A.1", "A.2", "B") and len(item.label) < LONG_LABEL:
         current.seen.append((current.section, replace(item, codes=codes)))
         current.page = item.row.page
     return None if section == "total" and item.numbers else current
@@ -211,7 +184,7 @@ def _step(
 
 def _begins(label: str, current: _Open | None) -> bool:
     """Whether the head of a section begins another template: not where one is open that has not gone past it."""
-    if _SUBTOTAL.search(label):
+    if SUBTOTAL.search(label):
         return False
     if current is None:
         return True
@@ -234,37 +207,6 @@ def _since(before: list[Item], item: Item, found: list[_Open]) -> list[Item]:
     return own
 
 
-def _section(label: str) -> Section | None:
-    """The section whose head or sum a label is; None where it is neither."""
-    if not label or len(label) > _LONG_LABEL or OF_WHICH.match(label):
-        return None
-    one, two = _A1.search(label), _A2.search(label)
-    if _TOTAL.search(label) and not one and not two:
-        return "total"
-    if one and two:
-        return "A"
-    if one or two:
-        return _last_section(label, "A.1" if one else "A.2")
-    if _INELIGIBLE.search(label) and (_B.match(label) or _SUBTOTAL.search(label) or len(label) < 60):
-        return "B"
-    if _UNALIGNED.search(label) and (_ELIGIBLE.search(label) or _SUBTOTAL.search(label)):
-        return "A.2"
-    if _ALIGNED.search(label) and not _UNALIGNED.search(label) and len(label) < 130:
-        return "A.1"
-    if _A.match(label) and _ELIGIBLE.search(label):
-        return "A"
-    return None
-
-
-def _last_section(label: str, section: Section) -> Section | None:
-    """A section that is named in running text is none: it stands first or last."""
-    place = (_A1 if section == "A.1" else _A2).search(label)
-    stands = place is not None and (
-        place.start() <= 12 or place.end() >= len(label) - 4 or bool(_ALIGNED.search(label))
-    )
-    return section if stands else None
-
-
 def _named(item: Item, known: Mapping[str, str]) -> tuple[str, ...]:
     """The code of the activity that a line names in full."""
     if not known or not item.values or not item.label:
@@ -280,31 +222,33 @@ def _plain(name: str) -> str:
 # --- a template read ------------------------------------------------------------------------------------
 
 
-def _finished(read: _Open) -> Template | None:
+def _finished(read: _Open, asked: int | None) -> Template | None:
     """The template; None where lines or sections are missing, as in a text about templates."""
     told = [item for _, item in (*read.seen, *read.totals)]
     if len(set(read.marks) - {"total"}) < 2 or sum(bool(item.numbers) for item in told) < 2:
         return None
     header = " ".join(f"{item.row.title} {_quote(item)}" for item in read.header)
     heads = " ".join(value.head for item in told for value in item.values)
-    kpi = _kpi(" ".join(item.label for _, item in read.totals)) or _kpi(f"{header} {heads}")
+    kpi = kpi_of(" ".join(item.label for _, item in read.totals)) or kpi_of(f"{header} {heads}")
     if kpi is None:
         return None
-    columns = Columns(told, [item for each, item in read.totals if each == "total"])
-    lines = tuple(_line(section, item, columns) for section, item in read.seen)
-    totals: dict[Section, tuple[float | None, float | None]] = {}
-    for section, item in read.totals:
-        totals.setdefault(section, columns.of(item))
     named = years(heads) or years(" ".join(_quote(each) for each in read.header if not _is_prose(each)))
+    of_amounts = years(" ".join(value.head for item in told for value in item.values if MONEY_HEAD.search(value.head)))
+    year = asked if asked in {each.year for each in of_amounts} else max((each.year for each in named), default=None)
+    columns = Columns(told, [item for each, item in read.totals if each == "total"], year, _unit(heads, read.header))
+    lines = tuple(_line(section, item, columns) for section, item in read.seen)
+    sums: dict[Section, Line] = {}
+    for section, item in read.totals:
+        sums.setdefault(section, _line(section, item, columns))
     pages = tuple(sorted({item.row.page for item in told}))
     return Template(
         kpi,
         lines,
-        totals,
+        sums,
         pages,
-        max((each.year for each in named), default=None),
-        _unit(heads, read.header),
-        tuple(_flags(lines, totals)),
+        year,
+        columns.unit,
+        tuple(_flags(lines, sums)),
     )
 
 
@@ -313,14 +257,14 @@ def _put_together(read: Sequence[Template]) -> list[Template]:
     whole: list[Template] = []
     for each in read:
         last = whole[-1] if whole else None
-        ended = last is None or "B" in last.totals or "total" in last.totals
-        if last is None or ended or last.kpi != each.kpi or each.pages[0] > last.pages[-1] + 1 or "A.1" in each.totals:
+        ended = last is None or "B" in last.sums or "total" in last.sums
+        if last is None or ended or last.kpi != each.kpi or each.pages[0] > last.pages[-1] + 1 or "A.1" in each.sums:
             whole.append(each)
             continue
         pages = tuple(dict.fromkeys((*last.pages, *each.pages)))
         lines = (*last.lines, *each.lines)
-        totals = {**last.totals, **each.totals}
-        whole[-1] = replace(last, lines=lines, totals=totals, pages=pages, flags=tuple(_flags(lines, totals)))
+        sums = {**last.sums, **each.sums}
+        whole[-1] = replace(last, lines=lines, sums=sums, pages=pages, flags=tuple(_flags(lines, sums)))
     return whole
 
 
@@ -345,29 +289,23 @@ def _not_reported(template: Template, read: Sequence[Template], rows: Sequence[R
         return
     for row in rows:
         for match in _LEFT_OUT.finditer(row.text) if row.kind == "text" else ():
-            if _kpi(match["what"] or match["what2"] or "") == template.kpi:
+            if kpi_of(match["what"] or match["what2"] or "") == template.kpi:
                 yield f"is headed {template.kpi}, but page {row.page} says that this is not reported"
                 return
 
 
-def _kpi(text: str) -> Kpi | None:
-    """The KPI that a text names most often; the first named among equals."""
-    counts = [(len(pattern.findall(text)), kpi) for kpi, pattern in _KPIS]
-    most = max(count for count, _ in counts)
-    return next(kpi for count, kpi in counts if count == most) if most else None
-
-
 def _line(section: Section, item: Item, columns: Columns) -> Line:
     amount, share = columns.of(item)
-    name = re.sub(r"\s{2,}", " ", _HEAD.sub("", item.label) if _section(item.label) else item.label).strip(" .|")
+    name = re.sub(r"\s{2,}", " ", HEAD.sub("", item.label) if section_of(item.label) else item.label).strip(" .|")
     return Line(
         section, name, item.codes, amount, share, item.row.page, _quote(item),
         bool(OF_WHICH.match(item.label)), item.row.passage_id,
+        amount is None and share is None and any(value.is_not_stated for value in item.values),
     )  # fmt: skip
 
 
 def _is_prose(item: Item) -> bool:
-    return not item.placed and bool(_PROSE.search(item.row.text)) and not _A1.search(item.row.text)
+    return not item.placed and bool(_PROSE.search(item.row.text)) and not A1.search(item.row.text)
 
 
 def _quote(item: Item) -> str:
@@ -376,16 +314,16 @@ def _quote(item: Item) -> str:
     return " ".join([item.label, *(value.text for value in item.values)])
 
 
-def _flags(lines: Sequence[Line], totals: Mapping[Section, tuple[float | None, float | None]]) -> Iterable[str]:
+def _flags(lines: Sequence[Line], sums: Mapping[Section, Line]) -> Iterable[str]:
     """Sums that are not those of their lines, and shares that are not those of the total, beyond rounding."""
-    whole = totals.get("total", (None, None))[0]
+    whole = sums["total"].amount if "total" in sums else None
     for line in lines:
         if whole and line.amount is not None and line.share is not None:
             share = 100 * line.amount / whole
             if abs(share - line.share) > 1 + 50 / abs(whole):
                 yield f"{line.name}: {line.amount:.12g} is {share:.1f} % of the total, printed is {line.share:.12g} %"
     for section in ("A.1", "A.2"):
-        printed = totals.get(section, (None, None))[0]
+        printed = sums[section].amount if section in sums else None
         own = [line.amount for line in lines if line.section == section and not line.part and line.amount is not None]
         if printed is not None and own and abs(sum(own) - printed) > max(0.51 * len(own), 0.005 * abs(printed)):
             yield f"the lines of {section} add up to {sum(own):.12g}, its sum is printed as {printed:.12g}"

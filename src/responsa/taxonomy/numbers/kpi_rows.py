@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from decimal import Decimal
 
-from responsa.quantities.figures import Mark, Stated, stated
+from responsa.quantities.figures import NOT_STATED, Mark, Stated, stated
+from responsa.quantities.measures import filling
+from responsa.quantities.money import Counted, counted
 from responsa.taxonomy.numbers.grid import Row
 
 OBJECTIVES = "CCM|CCA|WTR|WMR|CE|PPC|BIO"
@@ -26,21 +28,26 @@ OF_WHICH = re.compile(r"\A\W{0,3}(?:of which|thereof|davon|including|o/w)\b", re
 _CAPITAL = re.compile(
     r"\s+(?!(?:Total|Sum|Turnover|Revenue|Sales|CapEx|OpEx|Umsatz|Gesamt|Summe)\b)[A-ZÄÖÜ][a-zäöü]{3}"
 )
-_MONEY_HEAD = re.compile(
-    r"€|\b(?:EUR|USD|GBP|CHF|T€|mio|millions?|thousands?|absolute?|betrag|amount)\b|[kmT](?:€|EUR)", re.IGNORECASE
-)
-_SHARE_HEAD = re.compile(r"%|proportion|\bshare\b|anteil|percent", re.IGNORECASE)
+_MONEY = re.compile(r"[€$£]|EUR|USD|GBP|CHF")
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value with its place: columns of a table, points, or the position in a line of text."""
+    """A value with its place: columns of a table, points, or the position in a line of text.
+
+    ``unit``: of an amount that stands in its cell with it.
+    """
 
     number: Stated | None
     text: str
     x0: float
     x1: float
     head: str = ""
+    unit: Counted | None = None
+
+    @property
+    def is_not_stated(self) -> bool:
+        return NOT_STATED.fullmatch(self.text.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +75,27 @@ def items(row: Row, decimal: Mark) -> Iterator[Item]:
     values: list[Value] = []
     codes: list[str] = []
     for cell in row.cells:
-        number = stated(cell.text, decimal)
+        number, unit = _read(cell.text, decimal)
         if number is not None and _BARE.fullmatch(cell.text) and re.search(r"\bcodes?\b", cell.head, re.IGNORECASE):
             codes.append(cell.text.rstrip("."))
         elif number is not None or _ANSWER.fullmatch(cell.text):
-            values.append(Value(number, cell.text, cell.x0, cell.x1, cell.head))
+            values.append(Value(number, cell.text, cell.x0, cell.x1, cell.head, unit))
         elif values and (several := _several(cell.text, decimal)):
             values += [Value(each, text, cell.x0, cell.x1, cell.head) for text, each in several]
         elif not values:
             labels.append(cell.text)
     text = _closed(" ".join(labels))
     yield Item(text, (*_codes(text), *codes), tuple(values), row, placed=True)
+
+
+def _read(text: str, decimal: Mark) -> tuple[Stated | None, Counted | None]:
+    """The number that fills a cell, and its unit where it is an amount of money with one: "€1.25bn"."""
+    number = stated(text, decimal)
+    if number is not None or not _MONEY.search(text):
+        return number, None
+    amount = filling(text, decimal)
+    unit = counted(amount.printed_unit) if amount else None
+    return (Stated(Decimal(repr(amount.printed))), unit) if amount and unit else (None, None)
 
 
 def _closed(label: str) -> str:
@@ -108,7 +125,7 @@ def _runs(row: Row, decimal: Mark) -> Iterator[Item]:
     coded = {at for match in _CODE.finditer(text) for at in range(match.start(), match.end())}
     label_start, values, at = 0, list[Value](), 0
     for token in _TOKEN.finditer(text):
-        number = stated(token[0], decimal)
+        number, unit = _read(token[0], decimal)
         is_value = token.start() not in coded and (number is not None or bool(_ANSWER.fullmatch(token[0])))
         if is_value and _NUMBERED.fullmatch(token[0]) and _CAPITAL.match(text, token.end()):
             is_value = False
@@ -118,7 +135,7 @@ def _runs(row: Row, decimal: Mark) -> Iterator[Item]:
             or (number is not None and _codes(text[label_start : token.start()]))
         ):
             at = at if values else token.start()
-            values.append(Value(number, token[0], len(values), len(values)))
+            values.append(Value(number, token[0], len(values), len(values), unit=unit))
         elif values:
             yield _run(row, text[label_start:at], values)
             label_start, values = token.start(), []
@@ -154,75 +171,3 @@ def _goes_on(above: Item, item: Item) -> bool:
     if OF_WHICH.match(item.label) or (len(above.row.cells) > 1 and not above.codes):
         return False
     return (small and not (above.codes and item.codes)) or (bool(above.codes) and not item.label and bool(item.values))
-
-
-class Columns:
-    """Which of the values of a template's lines are the amount and the share."""
-
-    def __init__(self, lines: Sequence[Item], totals: Sequence[Item]) -> None:
-        self._groups: dict[tuple[int, int], tuple[Value | None, Value | None]] = {}
-        by_table: dict[tuple[int, int], list[Item]] = {}
-        loose = [
-            len(list(takewhile(lambda value: value.number is not None, item.values)))
-            for item in lines
-            if not item.placed
-        ]
-        self._usual = 2 if sum(count >= 2 for count in loose) * 2 > len(loose) else 1
-        for item in lines:
-            if item.placed:
-                by_table.setdefault(self._group(item), []).append(item)
-        for key, own in by_table.items():
-            self._groups[key] = self._told(own, [item for item in totals if self._group(item) == key])
-
-    @staticmethod
-    def _group(item: Item) -> tuple[int, int]:
-        return item.row.page, item.row.table
-
-    @staticmethod
-    def _told(lines: Sequence[Item], totals: Sequence[Item]) -> tuple[Value | None, Value | None]:
-        columns: list[Value] = []
-        for value in sorted((value for item in lines for value in item.numbers), key=lambda each: each.x0):
-            if not columns or not _same(columns[-1], value):
-                columns.append(value)
-        money = [each for each in columns if _MONEY_HEAD.search(each.head)]
-        shares = [each for each in columns if _SHARE_HEAD.search(each.head) and each not in money[:1]]
-        if money and shares:
-            return money[0], shares[0]
-        percent = next(
-            (value for item in lines for value in item.numbers if value.number and value.number.percent), None
-        )
-        if len(columns) > 1:
-            first, second = columns[:2]
-            for item in totals:
-                values = [value for value in item.numbers if _same(value, first) or _same(value, second)]
-                if len(values) == 2 and values[0].number and values[0].number.value == 100 and values[1].text != "100":
-                    return second, first
-            return first, second
-        if columns and percent is not None:
-            return None, columns[0]
-        return (columns[0], None) if columns else (None, None)
-
-    def of(self, item: Item) -> tuple[float | None, float | None]:
-        """The amount and the share of a line."""
-        if item.placed:
-            amount, share = self._groups[self._group(item)]
-            return self._at(item, amount), self._at(item, share)
-        first = list(takewhile(lambda value: value.number is not None, item.values))
-        if first and first[0].number and first[0].number.percent:
-            return None, _float(first[0])
-        if len(first) < self._usual:
-            return None, None  # which column a lone number stands in cannot be told
-        return _float(first[0]) if first else None, _float(first[1]) if len(first) > 1 else None
-
-    @staticmethod
-    def _at(item: Item, column: Value | None) -> float | None:
-        return next((_float(value) for value in item.numbers if column is not None and _same(value, column)), None)
-
-
-def _float(value: Value) -> float | None:
-    return float(value.number.value) if value.number else None
-
-
-def _same(one: Value, other: Value) -> bool:
-    """Whether two values stand in one column."""
-    return min(one.x1, other.x1) >= max(one.x0, other.x0) or abs(one.x1 - other.x1) < 0.5

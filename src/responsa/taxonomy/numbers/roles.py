@@ -14,7 +14,7 @@ from responsa.taxonomy.values import Role
 
 _RELATIVE = re.compile(
     r"(?P<before>\b(?:previous|prior|preceding|last) (?:financial |fiscal |reporting )?years?(?:['’]s)?\b|"
-    r"year-earlier|\bVorjahr\w*)"
+    r"year-earlier|\bVorjahr\w*|\bVj\.|(?-i:\bPY\b))"
     r"|(?P<own>\b(?:this year|reporting (?:year|period)|year under review|current (?:financial |fiscal )?year|"
     r"Berichtsjahr)\b)",
     re.IGNORECASE,
@@ -57,15 +57,38 @@ _OTHERS = re.compile(
     r"member states|the IPCC|IEA|national average|other companies)\b",
     re.IGNORECASE,
 )
-_CHANGED = re.compile(
-    r"\b(?:rose|grew|fell|increas|declin|decreas|reduc|improv|dropp|rais|cut|went|up|down|expand|climb|chang)",
+_DENIED = re.compile(  # right before a number
+    r"\b(?:no longer|not|never|would be|nicht(?: mehr)?|rather than|instead of|statt|anstatt|anstelle von)\s"
+    r"(?:(?:at|be|been|the|around|about|approximately)\s){0,2}\Z",
     re.IGNORECASE,
 )
-_FROM = re.compile(r"\bfrom\s(?:(?:around|about|approximately|approx\.)\s)?(?:€\s?|EUR\s)?\Z", re.IGNORECASE)
-_TO = re.compile(r"\s?%?\s?(?:\([^()]{0,60}\)\s?)?(?:in [\w ]{3,40} )?to\b")
+_NONE = re.compile(  # of what is spoken of; up to what is set against it
+    r"\b(?:none of|neither of|keine[rsmn]?\s(?:der|unserer|dieser|von)|"
+    r"no\s(?:[a-z-]+\s){1,4}?(?:(?:had|has|have)(?!\sbeen)|achieved?|reach(?:ed)?|attain(?:ed)?|met))\b"
+    r"(?!.*(?:;|\bbut\b|\bsondern\b|\baber\b|,\s(?:and|so|while|whereas|und|während)\b))",
+    re.IGNORECASE | re.DOTALL,
+)
+_SUPPOSED = re.compile(
+    r"\bwould(?:\s(?:not|never|still|only))?\shave(?:\sbeen)?\b|\b(?:hätten?|wären?)\b", re.IGNORECASE
+)
+_CHANGED = re.compile(
+    r"\b(?:rose|grew|fell|increas|declin|decreas|reduc|improv|dropp|rais|cut|went|up|down|expand|climb|chang|stieg|wuchs|sank|"
+    r"fiel\b|gestiegen|gesunken|gefallen|erhöh|verringer|verbesser)",
+    re.IGNORECASE,
+)
+_FROM = re.compile(r"\b(?:from|von)\s(?:(?:around|about|approximately|approx\.)\s)?(?:€\s?|EUR\s)?\Z", re.IGNORECASE)
+_TO = re.compile(r"\s?%?\s?(?:\([^()]{0,60}\)\s?)?(?:i[nm] [\w ]{3,40} )?(?:to|auf)\b")
 _BINDS_NEXT = re.compile(r"\s?[:=]\s?\D{0,12}\d")  # "(2022: 12 %)"
+_TO_NUMBER = (
+    r"\s?(?::|\(|=|of|was|were|(?:value|figure)s?:?)?\s?"
+    r"(?:approx\.\s|around\s|about\s|rund\s|ca\.\s|€\s?|EUR\s){0,2}"
+)
+_BEFORE_NUMBER = re.compile(_TO_NUMBER)
+_THEN_NUMBER = re.compile(rf"{_TO_NUMBER}\d")  # after a year: "(previous year 12 %)"
 _BESIDE = re.compile(r"\b(?:by|since)\s\Z|-\Z|\bthan (?:in )?\Z|\bcompared (?:to|with) \Z")
-_BOUND = re.compile(r"\d[^.;]{0,24}\b(?:in|of|by|from|since)\s(?:the\s)?\Z")  # to the number before it
+_BOUND = re.compile(
+    r"\d[^.;]{0,24}\b(?:in|of|by|from|since|im|im Jahre?|seit)\s(?:the\s)?\Z"
+)  # to the number before it
 _JOINED = re.compile(r"\b(?:and|but|while|versus|vs|compared|than|after|or)\b", re.IGNORECASE)
 _BREAK = re.compile(r"[;:]|,\s|\s[–—-]\s|\s(?:and|but|while|whereas|which|who|that)\s|[()]")
 _NUMBER = re.compile(r"\d")
@@ -89,7 +112,7 @@ def told(sentence: str, start: int, end: int, year: int, heads: str = "", title:
     headed = _headed_year(heads, year)
     if headed is not None and headed > year and _FACT.search(sentence) and not _STRONG.search(sentence):
         headed = None  # the year of the goal beside what was reached
-    if about is None and (not _years(sentence, year) or sentence.endswith("| ")):
+    if about is None and (not years_meant(sentence, year) or sentence.endswith("| ")):
         about = headed
     changed = _CHANGED.search(sentence, 0, start) and _FROM.search(sentence, 0, start)
     if about is None and changed and _TO.match(sentence, end):
@@ -99,12 +122,23 @@ def told(sentence: str, start: int, end: int, year: int, heads: str = "", title:
         return Told(about if about is not None and about > year else None, "trap_future")
     if about is not None and about != year:
         return Told(about, "trap_future" if about > year else "trap_other_year")
+    if _is_denied(sentence, start):
+        return Told(about, "context")
     if _RULE.search(_RELATIVE_TO.sub(" ", sentence)) or _OTHERS.search(sentence):
         return Told(about, "context")
     return Told(about, "supports")
 
 
-def _years(text: str, year: int) -> list[tuple[int, int, int]]:
+def _is_denied(sentence: str, start: int) -> bool:
+    """Whether a number is what is not so, or what would be so: "no longer 45 g", "would have been 45 g"."""
+    before = sentence[:start]
+    if _DENIED.search(before) or _NONE.search(before):
+        return True
+    supposed = max((match.end() for match in _SUPPOSED.finditer(before)), default=-1)
+    return supposed >= 0 and supposed >= max((match.end() for match in _FACT.finditer(before)), default=-1)
+
+
+def years_meant(text: str, year: int) -> list[tuple[int, int, int]]:
     """(start, end, year) of each year that a text names or means, in its order."""
     found: list[tuple[int, int, int]] = [*years(text)]
     for match in _RELATIVE.finditer(text):
@@ -114,20 +148,20 @@ def _years(text: str, year: int) -> list[tuple[int, int, int]]:
 
 def _headed_year(heads: str, year: int) -> int | None:
     """The year that the heads of a cell name; the latest where they name several."""
-    named = [each for _, _, each in _years(heads, year)]
+    named = [each for _, _, each in years_meant(heads, year)]
     return max(named, default=None) if named else None
 
 
 def _own_year(sentence: str, start: int, end: int, year: int) -> int | None:
-    """The year that stands right at a number: "(2022: 1.8 %)", "12.9 % in 2021", "15 % (2022)"."""
-    for first, last, named in _years(sentence, year):
+    """The year that stands right at a number: "(2022: 1.8 %)", "(Vorjahr 3 %)", "12.9 % in 2021", "15 % (2022)"."""
+    for first, last, named in years_meant(sentence, year):
         if last <= start:
-            between = sentence[last:start]
-            if re.fullmatch(r"\s?(?::|\(|=|of)\s?(?:approx\.\s|around\s|€\s?|EUR\s)?", between):
+            if _BEFORE_NUMBER.fullmatch(sentence, last, start):
                 return named
         elif first >= end:
             between = sentence[end:first]
-            if _BINDS_NEXT.match(sentence, last) or _JOINED.search(between):
+            then = not between.strip(" (,") and _THEN_NUMBER.match(sentence, last)
+            if then or _BINDS_NEXT.match(sentence, last) or _JOINED.search(between):
                 return None
             inside = between.strip().lower().lstrip(",")
             if (
@@ -135,14 +169,16 @@ def _own_year(sentence: str, start: int, end: int, year: int) -> int | None:
                 and not _NUMBER.search(between)
                 and len(inside.split()) < 6
             ):
-                return named if not _TO.match(sentence, end) or "(" in between or inside.startswith("in") else None
+                return (
+                    named if not _TO.match(sentence, end) or "(" in between or inside.startswith(("in", "im")) else None
+                )
             break
     return None
 
 
 def _leading_year(sentence: str, start: int, year: int) -> int | None:
     """The year that opens the sentence or its part: "In 2022, ...". A year bound to a number before it counts not."""
-    for first, last, named in reversed(_years(sentence[:start], year)):
+    for first, last, named in reversed(years_meant(sentence[:start], year)):
         before, after = sentence[:first], sentence[last:start]
         alone = not re.search(r"\(\s?(?:FY)?\Z", before)
         bound = _BOUND.search(before)
@@ -161,12 +197,12 @@ def _is_intent(sentence: str, start: int, end: int, year: int, about: int | None
     before = sentence[:start]
     later = _BREAK.search(sentence, end)
     after = sentence[end : later.start() if later and later[0] not in "()" else end + 90]
-    if any(named > year for _, _, named in _years(after, year) if about != year):
+    if any(named > year for _, _, named in years_meant(after, year) if about != year):
         return True
     if any(
         named > year
         and re.search(r"\b(?:by|until|from|through|to)\s(?:the end of\s)?(?:the year\s|fiscal\s|FY)?\Z", after[:first])
-        for first, _, named in _years(after, year)
+        for first, _, named in years_meant(after, year)
     ):
         return True
     last_fact = max((match.end() for match in _FACT.finditer(before)), default=-1)
