@@ -64,6 +64,12 @@ def read(text, decimal="."):
         ("4 kt", 4000, "t"),
         ("8 litres/min", 8, "l/min"),
         ("Technology Readiness Level (TRL) 6", 6, "TRL"),
+        ("an Energy Performance Certificate class A", 1, "class"),
+        ("rated EPC B", 2, "class"),
+        ("EPC rating of C", 3, "class"),
+        ("an energy label: A+", 1, "class"),
+        ("Energieeffizienzklasse D", 4, "class"),
+        ("class A EPC", 1, "class"),
         ("1\u202f250\u00a0MWh", 1250, "MWh"),
         ("1 250 MWh", 1250, "MWh"),
     ],
@@ -320,3 +326,10 @@ def test_a_unit_alone():
     assert unit_of_measure("% (top)") == ("%", 1)
     assert unit_of_measure("tCO2e/t CWT") == ("tCO2e/t", 1)
     assert unit_of_measure("apples") is None
+
+
+def test_classes_of_certificates():
+    (found,) = measures("an EPC of at least class B")
+    assert (found.value, found.unit, found.bound) == (2, "class", "at most")  # A is the first
+    for text in ("EPC contractors. A plan", "energy class actions", "EPC BV", "the EPC and A. Smith", "class A shares"):
+        assert not list(measures(text)), text

@@ -108,6 +108,21 @@ def test_ranges_and_what_is_denied_are_no_facts(said, outcomes):
     assert [each.outcome for each in found] == outcomes
 
 
+@pytest.mark.parametrize(
+    ("said", "outcomes"),
+    [
+        ("All our buildings had an Energy Performance Certificate class A in 2023.", ["meets"]),
+        ("All our buildings were rated EPC B in 2023.", ["misses"]),
+        ("In 2023, 45 % of our buildings had EPC A.", ["not_comparable"]),
+        ("In 2023 our buildings had EPC A or B.", ["not_comparable"]),
+    ],
+)
+def test_classes_of_certificates_are_compared(said, outcomes):
+    limit = Threshold("Energy Performance Certificate class", "<=", 1, "class")
+    found = check(Criterion("SC", "", "", thresholds=(limit,)), text_figures(1, said, 2023), 2023)
+    assert [each.outcome for each in found] == outcomes
+
+
 TABLE = (
     "<table>\n<caption>Energy (in GWh)</caption>\n"
     "<tr><th>Source</th><th>Unit</th><th>2023</th><th>2022</th><th>Target 2030</th></tr>\n"

@@ -47,6 +47,17 @@ _TRL = re.compile(
     r"to)\s?(?P<n2>[1-9]))?(?!\d|\.\d)",
     re.IGNORECASE,
 )
+_CERTIFICATE = (
+    r"(?:EPCs?|energy performance certificates?(?:\s\(EPCs?\))?|"
+    r"energy (?:efficiency |performance )?(?:class|rating|label)|(?:Energie)?effizienzklasse|"
+    r"Energieausweis(?:klasse)?)"
+)
+_EPC = re.compile(
+    rf"\b{_CERTIFICATE}\s?(?:(?:class|rating|rated|label|level|band|Klasse|der Klasse)\s?)?"
+    rf"(?:(?:of|is|was|:|=|–|-)\s?)?(?P<least>at least\s)?(?:class\s)?(?P<c>(?-i:[A-G]))\+{{0,4}}(?![\w+'’&-])"
+    rf"|\bclass\s(?P<c2>(?-i:[A-G]))\+{{0,4}}\s{_CERTIFICATE}\b",
+    re.IGNORECASE,
+)
 _BOUNDS = (
     ("at least", r"at least|no less than|not less than|minimum(?: of)?|≥|>=|mindestens"),
     ("at most", r"at most|up to|no more than|not more than|maximum(?: of)?|≤|<=|höchstens|bis zu|max\."),
@@ -113,6 +124,10 @@ def measures(text: str, decimal: Mark = ".") -> Iterator[Measure]:
     for match in _TRL.finditer(text):
         for each in filter(None, (match["n"], match["n2"])):
             yield Measure(*match.span(), float(each), "TRL", float(each), "TRL", bound_before(text, match.start()))
+    for match in _EPC.finditer(text):
+        rank = float("ABCDEFG".index(match["c"] or match["c2"]) + 1)  # A is the first; at least A is at most 1
+        least = match["least"] or bound_before(text, match.start()) == "at least"
+        yield Measure(*match.span(), rank, "class", rank, "class", "at most" if least else "")
 
 
 def filling(text: str, decimal: Mark = ".") -> Measure | None:

@@ -54,6 +54,8 @@ _SUBJECTS = {
         "GWP": r"global warming potential|\bGWP\b", "forest": r"\bforest",
         "emissions": r"\bemission|\bGHG\b|CO\s?2|CO₂|greenhouse gas|carbon",
         "readiness": r"\bTRL\b|technology readiness",
+        "certificate": r"energy performance certificate|\bEPCs?\b|energieausweis|effizienzklasse|"
+        r"energy \w* ?(?:class|label|rating)",
     }.items()
 }  # fmt: skip
 _KNOWN = re.compile("|".join(rf"\w*(?:{each.pattern})\w*" for each in _SUBJECTS.values()), re.IGNORECASE)
@@ -62,11 +64,13 @@ _TELLING_UNITS: dict[str, frozenset[str]] = {  # the unit alone tells these subj
     "gCO2e/tkm": frozenset({"emissions"}),
     "tCO2e/t": frozenset({"emissions"}),
     "W/mK": frozenset({"thermal conductivity"}), "W/m2K": frozenset({"transmittance"}),
-    "TRL": frozenset({"readiness"}), "gCO2e/pkm": frozenset({"emissions"}),
+    "TRL": frozenset({"readiness"}), "class": frozenset({"certificate"}), "gCO2e/pkm": frozenset({"emissions"}),
     "kWh/m2": frozenset(),
 }  # fmt: skip
 _BROAD = frozenset({"less", "emissions", "efficiency", "electricity", "heat", "waste", "water", "gas"})
 _SURE = frozenset({"vessel design index", "aircraft metric", "nearly zero-energy", "building stock", "readiness"})
+_RANKS = ("TRL", "class")  # units that count nothing
+_CLASSES = re.compile(r"(?:\b(?:class|EPC|label|rating|and|or|to|/)|[,–-])\s?([A-G])\+*(?![\w'’])")
 _KINDS = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
@@ -147,7 +151,7 @@ def check(
         for threshold in each.thresholds:
             if year is not None and not _applies(threshold, year):
                 continue
-            unit = unit_of_measure(threshold.unit) if threshold.unit != "TRL" else None
+            unit = unit_of_measure(threshold.unit) if threshold.unit not in _RANKS else None
             name = unit.name if unit else threshold.unit
             limit = normalised(threshold.value, unit) if unit else threshold.value
             for figure in given:
@@ -241,6 +245,8 @@ def _compared(
         return None  # a company's emissions are no vehicle's
     if threshold.scope or _is_size(threshold, figure.unit):
         return _size(f"{asked} {criterion.text}", threshold, limit, figure)
+    if figure.unit == "class" and ("%" in figure.quote or len({*_CLASSES.findall(figure.quote)}) > 1):
+        return _NEITHER, "stands beside several classes, or beside a share of buildings"
     telling = _TELLING_UNITS.get(figure.unit)
     shared = (wanted & named) - _BROAD
     missing = wanted - named - (telling or frozenset())
