@@ -124,14 +124,16 @@ def test_as_of_a_day_no_example_is_of_that_day_or_later(tmp_path, law, kind):
     path = tmp_path / "examples.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
-    def said(day):
+    def said(day, asked_on=None):
         chat = model("Yes.")
         stage = kind(tools=tools(chat, implicit=lambda _query, _chat: []), examples=str(path))
-        made = ask(stage, replace(law, as_of=day), query=ASKED)
+        made = ask(stage, replace(law, as_of=day), query=replace(ASKED, asked_on=asked_on))
         return [name for name in days if f"Said {name}." in prompts(chat)[1]], made.notes
 
     assert said(date(2020, 1, 1)) == (["before"], ())
     assert said(None) == (list(days), ())
+    assert said(None, asked_on=date(2020, 1, 1)) == (["before"], ())
+    assert said(date(2024, 1, 1), asked_on=date(2020, 1, 1)) == (["before"], ())
     assert said(date(2019, 1, 1)) == ([], ("no example may be shown: all are of this question or too late",))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
 import pytest
 
@@ -136,3 +137,14 @@ def test_what_is_taken():
     assert questions.check("🏦 ‏שלום ﬁrm") == "🏦 ‏שלום ﬁrm"
     with pytest.raises(InputError, match="the background has 10,001 characters"):
         questions.check("x" * (questions.MOST_CHARACTERS + 1), "the background")
+
+
+def test_the_day_that_a_question_was_asked_on(tmp_path):
+    path = tmp_path / "q.jsonl"
+    path.write_text(
+        '{"id": "a", "question": "When?", "date": "2015-03-01"}\n{"id": "b", "question": "Who?", "date": null}\n'
+    )
+    assert [query.asked_on for query in questions.read(path)] == [date(2015, 3, 1), None]
+    path.write_text('{"id": "a", "question": "When?", "date": "1 March"}\n')
+    with pytest.raises(InputError, match="line 1: 'date' is '1 March'; write it as 2024-01-31, or leave it out"):
+        questions.read(path)

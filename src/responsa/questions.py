@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from datetime import date
 from pathlib import Path
 
 from responsa.errors import InputError
@@ -28,7 +29,8 @@ def check(text: str, what: str = "the question") -> str:
 
 
 def read(path: Path) -> tuple[Query, ...]:
-    """Questions from ObliQA JSON, JSONL (``id``, ``question``, optionally ``background``) or TSV (id, question).
+    """Questions from ObliQA JSON, JSONL (``id``, ``question``, optionally ``background`` and ``date``, the day it was
+    asked on) or TSV (id, question).
 
     The suffix decides. Ids are unique, without white space; every question is checked, and the error names
     its place in the file.
@@ -114,4 +116,14 @@ def _query(item: object, where: str, id_key: str, text_key: str) -> Query:
         raise InputError(f"{where}: 'background' is {background!r}; expected text")
     if background.strip():
         background = check(background, f"{where}: the background")
-    return Query(values[0], check(values[1], f"{where}: the question"), background.strip())
+    return Query(values[0], check(values[1], f"{where}: the question"), background.strip(), _day(item, where))
+
+
+def _day(item: dict[str, object], where: str) -> date | None:
+    given = item.get("date")
+    if given is None or given == "":
+        return None
+    try:
+        return date.fromisoformat(str(given))
+    except ValueError as error:
+        raise InputError(f"{where}: 'date' is {given!r}; write it as 2024-01-31, or leave it out") from error

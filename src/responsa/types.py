@@ -90,11 +90,13 @@ class Edition:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as asked. ``background`` is what the asker adds about the case."""
+    """A question as asked. ``background`` is what the asker adds about the case; ``asked_on`` the day, where it is
+    known."""
 
     id: str
     text: str
     background: str = ""
+    asked_on: date | None = None
 
     @property
     def full_text(self) -> str:

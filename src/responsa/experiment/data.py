@@ -47,7 +47,12 @@ class Data:
 
 def digest_of(queries: Sequence[Query]) -> str:
     """Names questions by all that is asked."""
-    return digest([[query.id, query.text, query.background] for query in queries])
+    return digest(
+        [
+            [query.id, query.text, query.background, *([str(query.asked_on)] if query.asked_on else [])]
+            for query in queries
+        ]
+    )
 
 
 def read(

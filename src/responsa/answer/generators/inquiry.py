@@ -133,9 +133,9 @@ class FewShot(Inquiry):
 
     ``examples`` is a file of JSON lines with id, question and answer, and if known background, topic and date. Of those
     on ``topic`` that are not the question itself ``shots`` are shown, chosen for likeness to it and variety; with
-    ``example_filter`` the model leaves out those that it finds of no use. Where the library is read as of a day, only
-    examples published before it are shown; a caller in Python may give a selector, which knows the day of each
-    question. The other settings are as for `zero-shot`.
+    ``example_filter`` the model leaves out those that it finds of no use. Where the day of the question is known, or
+    the library is read as of a day, only examples published before it are shown; a caller in Python may give a selector.
+    The other settings are as for `zero-shot`.
     """
 
     examples: str = ""
@@ -150,7 +150,7 @@ class FewShot(Inquiry):
     def answer(self, task: Task, corpus: Corpus) -> Answer:
         """The answer. The passages kept are in its ranking, not in the prompt. AnswerFailed where there is none."""
         (query, kept, confidence), chat = task, Traced(self.chat)
-        shots, notes = self.shown(query, corpus.as_of, chat, self.asked(query, ()), 1.0)
+        shots, notes = self.shown(query, query.asked_on or corpus.as_of, chat, self.asked(query, ()), 1.0)
         request = self.asked(query, shots or None)
         fitted(self, chat, request, ())
         reply = written(chat, request, ())
@@ -223,7 +223,7 @@ class MultiStep(FewShot):
         """The answer; its ranking has the provisions given, in their order. AnswerFailed where there is none."""
         (query, kept, confidence), chat = task, Traced(self.chat)
         empty = self.asked(query, (), ())
-        shots, notes = self.shown(query, corpus.as_of, chat, empty, 0.5) if self.shots else ([], [])
+        shots, notes = self.shown(query, query.asked_on or corpus.as_of, chat, empty, 0.5) if self.shots else ([], [])
         found, more = self.gathered(query, kept, corpus, chat)
         given, left_out = fitted(self, chat, self.asked(query, shots or None, (), cite=self.cite), found)
         request = self.asked(query, shots or None, given or None, cite=self.cite)
