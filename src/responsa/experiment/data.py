@@ -47,12 +47,8 @@ class Data:
 
 def digest_of(queries: Sequence[Query]) -> str:
     """Names questions by all that is asked."""
-    return digest(
-        [
-            [query.id, query.text, query.background, *([str(query.asked_on)] if query.asked_on else [])]
-            for query in queries
-        ]
-    )
+    days = {query.id: [str(query.asked_on)] for query in queries if query.asked_on}
+    return digest([[query.id, query.text, query.background, *days.get(query.id, [])] for query in queries])
 
 
 def read(
