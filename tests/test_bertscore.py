@@ -95,7 +95,7 @@ def test_each_text_is_encoded_once():
     [
         ("embedded:nli", "unknown scheme 'embedded' of a model for BERTScore"),
         ("hf:roberta-large?lair=9", "unknown setting 'lair'.*'layer'"),
-        ("hf:roberta-large?layer=nine", "setting 'layer': expected a number, got 'nine'"),
+        ("hf:roberta-large?layer=nine", "setting 'layer': expected a whole number, got 'nine'"),
         ("hf:roberta-large?layer=-1", "layer: expected a number above 0, got -1"),
         ("hf:some/model", r"its best layer is not known here; name it: hf:some/model\?layer=9"),
     ],

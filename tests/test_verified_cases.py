@@ -33,6 +33,10 @@ KINDS = {
         "other provision", "outside knowledge", "negation", "over-generalisation", "merged rules",
         "fabricated quote", "unknown id",
     },
+    "near passages of several rules": {
+        "wrong number", "wrong deadline", "changed modality", "dropped exception", "wrong addressee",
+        "other provision", "outside knowledge", "negation", "over-generalisation", "merged rules",
+    },
     "put freely": {
         "wrong number", "wrong deadline", "changed modality", "wrong actor", "swapped roles", "dropped exception",
         "dropped condition", "over-generalisation", "merged rules", "negation", "wrong bound", "outside knowledge",
@@ -42,8 +46,9 @@ KINDS = {
 
 # What was measured, less a little: docs/benchmarks.md has the figures.
 LEAST = {
-    "near the text": {0: (0.95, 0.9), 1: (0.9, 0.85)},
-    "put freely": {0: (0.9, 0.41), 1: (0.88, 0.41)},
+    "near the text": {0: (0.95, 0.9), 1: (0.92, 0.86)},
+    "near passages of several rules": {0: (0.82, 0.53), 1: (0.86, 0.53)},
+    "put freely": {0: (0.87, 0.53), 1: (0.83, 0.53)},
 }
 
 
