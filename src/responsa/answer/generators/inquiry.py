@@ -134,8 +134,8 @@ class FewShot(Inquiry):
     ``examples`` is a file of JSON lines with id, question and answer, and if known background, topic and date. Of those
     on ``topic`` that are not the question itself ``shots`` are shown, chosen for likeness to it and variety; with
     ``example_filter`` the model leaves out those that it finds of no use. Where the day of the question is known, or
-    the library is read as of a day, only examples published before it are shown; a caller in Python may give a selector.
-    The other settings are as for `zero-shot`.
+    the library is read as of a day, only examples published before it are shown; a caller in Python may give a
+    selector. The other settings are as for `zero-shot`.
     """
 
     examples: str = ""
