@@ -73,6 +73,11 @@ def normalise(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
+def folded(text: str) -> str:
+    """As `normalise` gives it, without case: equal for the same wording."""
+    return normalise(text).casefold()
+
+
 def tidy(text: str) -> str:
     """Text for display: no invisible characters, single spaces, trimmed; every other character as stored.
 

@@ -23,7 +23,7 @@ from responsa.models.chat.fence import RULE, fenced
 from responsa.models.chat.structured import ask
 from responsa.models.load import load_encoder
 from responsa.storage import read_json_lines
-from responsa.text import normalise, words
+from responsa.text import folded, words
 from responsa.types import Call, Query
 
 Floats = npt.NDArray[np.float64]
@@ -131,8 +131,8 @@ class ExampleBank:
         if not allowed:
             return ()
         near, vectors = self._likeness(question)
-        wanted = normalise(topic).casefold()
-        same = [place for place in allowed if not wanted or normalise(self.examples[place].topic).casefold() == wanted]
+        wanted = folded(topic)
+        same = [place for place in allowed if not wanted or folded(self.examples[place].topic) == wanted]
         others = [place for place in allowed if place not in set(same)] if self.selection.other_topics else []
         taken: list[int] = []
         for group in (same, others):

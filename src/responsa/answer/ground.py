@@ -10,7 +10,7 @@ from typing import NamedTuple
 from responsa.corpus.view import Corpus
 from responsa.entailment import THRESHOLD, EntailmentModel, Pair, order_of_trial, shared_words
 from responsa.errors import RecipeError
-from responsa.text import normalise, sentences, tidy, words
+from responsa.text import folded, sentences, tidy, words
 from responsa.types import Answer, AnswerSentence, ObligationDetector, Passage
 
 
@@ -94,9 +94,11 @@ class EntailmentCheck:
         passages = corpus.read(dict.fromkeys([*cited, *found]))
         places = [place for passage in passages.values() for place in _places(passage, corpus)]
         duties = _duties([place for place in places if place.passage_id in cited], detector)
-        unsaid = [duty for duty in duties if _key(duty.text) not in {_key(text) for text in said}]
+        unsaid = [duty for duty in duties if folded(duty.text) not in {folded(text) for text in said}]
         support = [_cited(sentence, passages) for sentence in answer.sentences]
-        own = [text if _key(text) not in map(_key, texts) else "" for text, texts in zip(said, support, strict=True)]
+        own = [
+            text if folded(text) not in map(folded, texts) else "" for text, texts in zip(said, support, strict=True)
+        ]
         against = _nearest([place.text for place in places], own, self.nearest)
         covering = _nearest(said, [duty.text for duty in unsaid], self.nearest)
         known = _asked(
@@ -147,7 +149,7 @@ def _duties(places: Iterable[Place], detector: ObligationDetector) -> list[Place
     """Those that are obligations, each wording once."""
     once: dict[str, Place] = {}
     for place in places:
-        once.setdefault(_key(place.text), place)
+        once.setdefault(folded(place.text), place)
     found = detector([place.text for place in once.values()])
     return [place for place, each in zip(once.values(), found, strict=True) if each.label == "obligation"]
 
@@ -156,12 +158,8 @@ def _cited(sentence: AnswerSentence, passages: Mapping[str, Passage]) -> list[st
     """The sentences that a sentence of an answer cites; what has its wording alone, where there is such."""
     texts = [passages[each.passage_id].text[each.start : each.end] for each in sentence.citations]
     found = [tidy(text[start:end]) for text in texts for start, end in sentences(text)]
-    same = [text for text in [*map(tidy, texts), *found] if _key(text) == _key(sentence.text)]
+    same = [text for text in [*map(tidy, texts), *found] if folded(text) == folded(sentence.text)]
     return same[:1] or found
-
-
-def _key(text: str) -> str:
-    return normalise(text).casefold()
 
 
 def _nearest(candidates: Sequence[str], texts: Sequence[str], most: int) -> list[list[int]]:
@@ -169,11 +167,11 @@ def _nearest(candidates: Sequence[str], texts: Sequence[str], most: int) -> list
     wording and none that shares no word."""
     told = [[frozenset(words(text)) for text in row] for row in (candidates, texts)]
     shared = shared_words(told[0], told[1])
-    keys, found = [_key(text) for text in candidates], []
+    keys, found = [folded(text) for text in candidates], []
     for column, (order, text) in enumerate(zip(order_of_trial(shared), texts, strict=True)):
         rows: dict[str, int] = {}
         for row in order.tolist():
-            if shared[row, column] > 0 and keys[row] != _key(text):
+            if shared[row, column] > 0 and keys[row] != folded(text):
                 rows.setdefault(keys[row], row)
         found.append(list(rows.values())[:most])
     return found
@@ -183,7 +181,7 @@ def _asked(model: EntailmentModel, pairs: Iterable[Pair]) -> dict[Pair, _Chances
     """What has the same wording entails itself, and is not asked."""
     known, todo = {}, []
     for pair in dict.fromkeys(pairs):
-        if _key(pair[0]) == _key(pair[1]):
+        if folded(pair[0]) == folded(pair[1]):
             known[pair] = _Chances(1.0, 0.0)
         else:
             todo.append(pair)

@@ -29,7 +29,7 @@ from responsa.evaluate.agreement import PairedComparison, bootstrap_mean, paired
 from responsa.evaluate.gaming import Gaming, gaming
 from responsa.evaluate.repass_files import SubmittedAnswer, repeated
 from responsa.evaluate.repass_sentences import splitter
-from responsa.text import normalise, words
+from responsa.text import folded, words
 from responsa.types import Estimate, ObligationDetector
 
 Unanswered = Literal["zero", "skip"]
@@ -247,7 +247,7 @@ def places(protocol: ScoringProtocol, sentences: Sequence[str]) -> list[int | No
         return list(range(len(sentences)))
     known: dict[str, int] = {}
     return [
-        known.setdefault(normalise(sentence).casefold(), len(known)) if any(map(str.isalpha, sentence)) else None
+        known.setdefault(folded(sentence), len(known)) if any(map(str.isalpha, sentence)) else None
         for sentence in sentences
     ]
 

@@ -12,7 +12,7 @@ from responsa import questions
 from responsa.errors import InputError
 from responsa.evaluate.judge_files import Reference, read_references
 from responsa.experiment.data import archive_of, digest_of
-from responsa.text import digest, normalise
+from responsa.text import digest, folded
 from responsa.types import Query
 
 Say = Callable[[str], None]
@@ -78,8 +78,8 @@ def read(files: Sequence[Path], references: Sequence[Path], topic: str, rated: b
 def _on_topic(queries: Mapping[str, Query], topics: Mapping[str, str], topic: str, say: Say) -> list[Query]:
     if not topic:
         return list(queries.values())
-    wanted = normalise(topic).casefold()
-    found = [query for name, query in queries.items() if normalise(topics.get(name, "")).casefold() == wanted]
+    wanted = folded(topic)
+    found = [query for name, query in queries.items() if folded(topics.get(name, "")) == wanted]
     if not found:
         known = ", ".join(sorted({name for name in topics.values() if name})[:10]) or "the files tell none"
         raise InputError(f"no question is on the topic {topic!r}; topics: {known}")

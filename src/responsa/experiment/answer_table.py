@@ -21,7 +21,7 @@ from responsa.answer import ANSWERERS
 from responsa.answer.generators.base import Generator
 from responsa.errors import NotFound, RecipeError, suggestion
 from responsa.experiment import table as retrieval
-from responsa.experiment.table import Row, put
+from responsa.experiment.table import Row, mapping, put, refuse_same
 from responsa.text import digest
 
 Scores = Literal["ratings", "repass"]
@@ -173,8 +173,8 @@ def gather(names: Sequence[str], scores: Scores | None = None) -> tuple[tuple[An
     if rows:
         chosen: Scores = scores or "repass"
         tables.append(AnswerTable(OWN, "Answers compared", tuple(rows), chosen, FIRST[chosen], protocol="strict"))
-    _refuse_same([(row.name, row.recipe) for row in rows], "recipes")
-    _refuse_same([(table.name, table.name) for table in tables], "tables")
+    refuse_same([(row.name, row.recipe) for row in rows], "recipes")
+    refuse_same([(table.name, table.name) for table in tables], "tables")
     return tuple(tables), others
 
 
@@ -192,20 +192,13 @@ def _given(name: str) -> Mapping[str, object]:
     return recipe.read(name)
 
 
-def _refuse_same(given: Sequence[tuple[str, str]], what: str) -> None:
-    for name, _ in given:
-        same = [repr(path) for other, path in given if other == name]
-        if len(same) > 1:
-            raise RecipeError(f"{what} of one name: {' and '.join(same)}; rename one of the files")
-
-
 def crossed(table: AnswerTable, models: Sequence[str], ks: Sequence[int]) -> AnswerTable:
     """The table with a row for each model and each number of passages, where the row has a use for them.
 
     Answers without a language model have no use for models, those without passages none for their number.
     """
     rows = [made for row in table.rows for made in _crossed(row, models, ks)]
-    _refuse_same([(row.name, row.label) for row in rows], "rows")
+    refuse_same([(row.name, row.label) for row in rows], "rows")
     return replace(table, rows=tuple(rows))
 
 
@@ -247,7 +240,7 @@ def parse(given: Mapping[str, object], name: str, where: str) -> AnswerTable:
     for key in given:
         if key not in ("table", "rows"):
             raise RecipeError(f"{where}: unknown key {key!r}{suggestion(key, ('table', 'rows'))}")
-    head = config.fill(_Head, _mapping(given["table"], f"{where}: [table]"), f"{where}: [table]")
+    head = config.fill(_Head, mapping(given["table"], f"{where}: [table]"), f"{where}: [table]")
     if head.scores not in MEASURES:
         raise RecipeError(f"{where}: [table].scores: expected {' or '.join(MEASURES)}, got {head.scores!r}")
     known = MEASURES[head.scores]
@@ -258,7 +251,7 @@ def parse(given: Mapping[str, object], name: str, where: str) -> AnswerTable:
     if not isinstance(lines, list) or not lines:
         raise RecipeError(f"{where}: no row; give [[rows]] with a recipe each")
     rows = tuple(_row(line, known, f"{where}: [[rows]] {number}") for number, line in enumerate(lines, 1))
-    _refuse_same([(row.name, row.label) for row in rows], f"{where}: rows")
+    refuse_same([(row.name, row.label) for row in rows], f"{where}: rows")
     return AnswerTable(
         name, head.title, rows, head.scores, head.measures or FIRST[head.scores], head.source, head.dataset, head.note,
         head.topic, head.questions, head.protocol,
@@ -266,9 +259,9 @@ def parse(given: Mapping[str, object], name: str, where: str) -> AnswerTable:
 
 
 def _row(line: object, known: Mapping[str, int], where: str) -> AnswerRow:
-    fields = dict(_mapping(line, where))
-    published = _mapping(fields.pop("published", {}), f"{where}.published")
-    settings = _mapping(fields.pop("set", {}), f"{where}.set")
+    fields = dict(mapping(line, where))
+    published = mapping(fields.pop("published", {}), f"{where}.published")
+    settings = mapping(fields.pop("set", {}), f"{where}.set")
     made = config.fill(_Line, fields, where)
     if not (made.recipe or (made.label and published)):
         raise RecipeError(f"{where}: give a recipe, or a label with published figures")
@@ -282,9 +275,3 @@ def _row(line: object, known: Mapping[str, int], where: str) -> AnswerRow:
         made.recipe, made.label or made.recipe, dict(figures), made.note, tuple(settings.items()), made.step,
         own_name=made.name,
     )  # fmt: skip
-
-
-def _mapping(given: object, where: str) -> Mapping[str, object]:
-    if not isinstance(given, Mapping):
-        raise RecipeError(f"{where}: expected a table, got {given!r}")
-    return given

@@ -90,13 +90,13 @@ def gather(names: Sequence[str], measures: tuple[Measure, ...] = ()) -> tuple[Ta
             rows.append(found)
     if rows:
         tables.append(Table("recipes", "Recipes compared", tuple(rows)))
-    _refuse_same([(row.name, row.recipe) for row in rows], "recipes")
-    _refuse_same([(table.name, table.name) for table in tables], "tables")
+    refuse_same([(row.name, row.recipe) for row in rows], "recipes")
+    refuse_same([(table.name, table.name) for table in tables], "tables")
     return tuple(replace(table, measures=measures or table.measures) for table in tables)
 
 
-def _refuse_same(given: Sequence[tuple[str, str]], what: str) -> None:
-    """What is written is named after them."""
+def refuse_same(given: Sequence[tuple[str, str]], what: str) -> None:
+    """RecipeError where two (name, path) have one name: what is written is named after them."""
     for name, _ in given:
         same = [repr(path) for other, path in given if other == name]
         if len(same) > 1:
@@ -152,7 +152,7 @@ def parse(given: Mapping[str, object], name: str, where: str) -> Table:
     for key in given:
         if key not in keys:
             raise RecipeError(f"{where}: unknown key {key!r}{suggestion(key, keys)}")
-    head = config.fill(_Head, _mapping(given["table"], f"{where}: [table]"), f"{where}: [table]")
+    head = config.fill(_Head, mapping(given["table"], f"{where}: [table]"), f"{where}: [table]")
     if head.k < 1 or not 1 <= head.decimals <= 6:
         raise RecipeError(f"{where}: [table]: k of at least 1 and decimals from 1 to 6 are needed")
     lines = given.get("rows", [])
@@ -161,7 +161,7 @@ def parse(given: Mapping[str, object], name: str, where: str) -> Table:
     rows = [_row(line, f"{where}: [[rows]] {number}") for number, line in enumerate(lines, 1)]
     sweep = ""
     if "sweep" in given:
-        sweep, values = _swept(_mapping(given["sweep"], f"{where}: [sweep]"), f"{where}: [sweep]")
+        sweep, values = _swept(mapping(given["sweep"], f"{where}: [sweep]"), f"{where}: [sweep]")
         rows += values
     if not rows:
         raise RecipeError(f"{where}: no row; give [[rows]] with a recipe each, or [sweep]")
@@ -178,9 +178,9 @@ def parse(given: Mapping[str, object], name: str, where: str) -> Table:
 
 
 def _row(line: object, where: str) -> Row:
-    given = dict(_mapping(line, where))
+    given = dict(mapping(line, where))
     published = _published(given.pop("published", {}), f"{where}.published")
-    settings = _mapping(given.pop("set", {}), f"{where}.set")
+    settings = mapping(given.pop("set", {}), f"{where}.set")
     made = config.fill(_Line, given, where)
     return Row(made.recipe, made.label or made.recipe, published, made.note, tuple(settings.items()))
 
@@ -188,7 +188,7 @@ def _row(line: object, where: str) -> Row:
 def _swept(given: Mapping[str, object], where: str) -> tuple[str, list[Row]]:
     """The parameter of a sweep, and a row for each of its values."""
     fields = dict(given)
-    values, published = fields.pop("values", None), _mapping(fields.pop("published", {}), f"{where}.published")
+    values, published = fields.pop("values", None), mapping(fields.pop("published", {}), f"{where}.published")
     made = config.fill(_Sweep, fields, where)
     if not isinstance(values, list) or not values:
         raise RecipeError(f"{where}.values: expected a list of values, got {values!r}")
@@ -219,7 +219,7 @@ def _listed(value: object) -> list[object]:
 
 def _published(given: object, where: str) -> dict[str, float]:
     figures = {}
-    for name, figure in _mapping(given, where).items():
+    for name, figure in mapping(given, where).items():
         if isinstance(figure, bool) or not isinstance(figure, int | float) or not math.isfinite(figure):
             raise RecipeError(f"{where}.{name}: expected a number from 0 to 1, got {figure!r}")
         if not 0 <= figure <= 1:
@@ -228,7 +228,8 @@ def _published(given: object, where: str) -> dict[str, float]:
     return figures
 
 
-def _mapping(given: object, where: str) -> Mapping[str, object]:
+def mapping(given: object, where: str) -> Mapping[str, object]:
+    """What was read of a table of TOML. RecipeError where it is none."""
     if not isinstance(given, Mapping):
         raise RecipeError(f"{where}: expected a table, got {given!r}")
     return given

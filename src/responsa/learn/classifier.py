@@ -20,7 +20,7 @@ from responsa.learn.base import Base, freeze, in_batches, open_tokenizer, pair_l
 from responsa.learn.calibrate import best_f1, platt, temperature
 from responsa.learn.labels import LabelledSentence
 from responsa.learn.train import Schedule, import_torch
-from responsa.text import digest, normalise
+from responsa.text import digest, folded
 
 if TYPE_CHECKING:
     import torch
@@ -319,7 +319,7 @@ def read_sentences(path: Path) -> tuple[Sample, ...]:
 
 def key(text: str) -> str:
     """Texts with this in common are the same text."""
-    return normalise(text).casefold()
+    return folded(text)
 
 
 def obligations(

@@ -8,7 +8,7 @@ from random import Random
 
 from responsa.errors import InputError
 from responsa.learn.examples import Example
-from responsa.text import digest, normalise
+from responsa.text import digest, folded
 from responsa.types import Ranking, Run
 
 
@@ -67,7 +67,7 @@ class Mined:
 
 def text_key(text: str) -> str:
     """Equal for texts that differ in case, blanks or invisible characters alone."""
-    return digest(normalise(text).casefold())
+    return digest(folded(text))
 
 
 def mine(examples: Sequence[Example], run: Run, texts: Mapping[str, str], mining: Mining = Mining()) -> Mined:

@@ -15,7 +15,7 @@ from responsa.models.load import load_encoder
 from responsa.retrieval.bm25 import BM25
 from responsa.retrieval.postings import Floats
 from responsa.retrieval.scale import minmax
-from responsa.text import normalise
+from responsa.text import folded
 from responsa.types import Hit, Query, Ranking, Run
 
 _ANALYSIS = Analysis(bigrams=False)
@@ -86,7 +86,7 @@ class Diversity:
 def _first(texts: Sequence[str]) -> list[int]:
     """For each text the place of the first that is equal to it once normalised."""
     seen: dict[str, int] = {}
-    return [seen.setdefault(normalise(text).casefold(), place) for place, text in enumerate(texts)]
+    return [seen.setdefault(folded(text), place) for place, text in enumerate(texts)]
 
 
 def _words(texts: Sequence[str], idf: Idf) -> Vectors:

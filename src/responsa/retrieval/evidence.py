@@ -16,7 +16,7 @@ from responsa.analysis import Analysis, Terms
 from responsa.corpus.view import Corpus
 from responsa.errors import InputError, RecipeError
 from responsa.retrieval.scale import minmax
-from responsa.text import normalise
+from responsa.text import folded
 from responsa.types import Query, Ranking, Run
 
 
@@ -118,7 +118,7 @@ class Memory(NamedTuple):
     def nearest(self, text: str, count: int) -> list[tuple[float, int]]:
         """The most alike, (likeness, position), best first; the text itself is left out."""
         asked = np.unique(_ANALYSIS([text])[0].words)
-        own, total = normalise(text).casefold(), self.weight(asked)
+        own, total = folded(text), self.weight(asked)
         shared: dict[int, float] = defaultdict(float)
         for term in asked:
             gain = self.weight(np.array([term]))
@@ -127,7 +127,7 @@ class Memory(NamedTuple):
         found = [
             (common / (total + self.weight(self.terms[known]) - common), known)
             for known, common in sorted(shared.items(), key=lambda item: (-item[1], item[0]))[: 5 * count]
-            if normalise(self.texts[known]).casefold() != own
+            if folded(self.texts[known]) != own
         ]
         return sorted(found, key=lambda item: (-item[0], item[1]))[:count]
 

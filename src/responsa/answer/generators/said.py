@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from responsa.answer.generators.sources import Source
 from responsa.obligations import OBLIGATION_DETECTORS
-from responsa.text import normalise, sentences
+from responsa.text import folded, sentences
 from responsa.types import Answer, AnswerSentence, Citation, Query, Ranking
 
 _BRACKET = re.compile(r"[ \t]*\[([^\[\]\n]{1,200})\](?:[ \t]*[,;](?=[ \t]*\[))?")
@@ -47,7 +47,7 @@ def read(reply: str, sources: Sequence[Source]) -> Read:
         parts = [number for part in re.split(r"[,;]| and ", match[1]) for number in _spelt(part.strip(), names)]
         found = [_meant(part, names, shapes) for part in parts]
         if any(each is None for each in found):
-            whole = names.get(normalise(match[1]).casefold())
+            whole = names.get(folded(match[1]))
             if whole is None:
                 continue
             found = [whole]
@@ -65,11 +65,11 @@ def _names(sources: Sequence[Source]) -> Mapping[str, int]:
     names = {str(number): number - 1 for number in range(1, len(sources) + 1)}
     printed: dict[str, set[str]] = {}
     for place, source in enumerate(sources):
-        names.setdefault(normalise(source.passage.id).casefold(), place)
-        names.setdefault(normalise(source.label[1:-1]).casefold(), place)
-        printed.setdefault(normalise(source.passage.number).casefold(), set()).add(source.passage.id)
+        names.setdefault(folded(source.passage.id), place)
+        names.setdefault(folded(source.label[1:-1]), place)
+        printed.setdefault(folded(source.passage.number), set()).add(source.passage.id)
     for place, source in enumerate(sources):
-        number = normalise(source.passage.number).casefold()
+        number = folded(source.passage.number)
         if number and len(printed[number]) == 1:
             names.setdefault(number, place)
     return names
@@ -86,7 +86,7 @@ def _spelt(part: str, names: Mapping[str, int]) -> list[str]:
 def _meant(part: str, names: Mapping[str, int], shapes: Iterable[str]) -> int | None:
     """The place of the source that a mark names; -1 for one that was not given, None where it is no mark."""
     number = _NUMBER.fullmatch(part)
-    key = number[1].lstrip("0") if number else normalise(part).casefold()
+    key = number[1].lstrip("0") if number else folded(part)
     if key in names:
         return names[key]
     named = any(map(str.isdigit, part)) and _SHAPE.sub("x", part) in shapes

@@ -27,7 +27,7 @@ from responsa.entailment import (
     shared_words,
     strongest,
 )
-from responsa.text import normalise, words
+from responsa.text import folded, words
 from responsa.types import ObligationDetector
 
 
@@ -159,7 +159,7 @@ class Against:
             return list(range(len(sentences)))
         places: dict[str, int] = {}
         for place, text in enumerate(sentences):
-            places.setdefault(_key(text), place)
+            places.setdefault(folded(text), place)
         return list(places.values())
 
     def _asked(self, which: str, pairs: Sequence[Pair]) -> Matrix:
@@ -171,16 +171,12 @@ class Against:
         return np.stack([self.known[which, pair] for pair in pairs]) if pairs else np.zeros((0, 3))
 
 
-def _key(text: str) -> str:
-    return normalise(text).casefold()
-
-
 def _once(texts: Sequence[str]) -> list[str]:
     """Those with a letter, each wording as it comes first."""
     known: dict[str, str] = {}
     for text in texts:
         if any(map(str.isalpha, text)):
-            known.setdefault(_key(text), text)
+            known.setdefault(folded(text), text)
     return list(known.values())
 
 

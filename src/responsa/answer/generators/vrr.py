@@ -22,7 +22,7 @@ from responsa.errors import ModelError, NotFound, RecipeError
 from responsa.models.chat import Chat, ChatFailed, Reply, Settings
 from responsa.models.chat.fence import RULE, defused
 from responsa.models.chat.threads import in_order, stopper
-from responsa.text import normalise, sentences
+from responsa.text import folded, sentences
 from responsa.types import Answer, Query
 
 INSERT = (
@@ -197,7 +197,7 @@ class Vrr(Obligations):
             against = self.verifier.against([part.text for part in parts])
             duties: dict[str, Source] = {}
             for part in parts:
-                duties.setdefault(_key(part.text), part)
+                duties.setdefault(folded(part.text), part)
             draft = Draft(task, chat, given, against, duties, notes)
             self._choose(draft, chat.replies(self._candidates(task.query, given)))
         except (ModelError, NotFound) as error:
@@ -306,7 +306,7 @@ class Vrr(Obligations):
     @staticmethod
     def _place(draft: Draft, duty: str) -> int:
         """The place of an obligation among the sources given, where it is put if it is not there."""
-        source = draft.duties[_key(duty)]
+        source = draft.duties[folded(duty)]
         for place, each in enumerate(draft.given):
             if (each.passage.id, each.start, each.end) == (source.passage.id, source.start, source.end):
                 return place
@@ -320,10 +320,6 @@ def _plain(text: str) -> list[Said]:
 
 def _measure(draft: Draft, told: Sequence[Said]) -> Measured:
     return draft.against([each.text for each in told])
-
-
-def _key(text: str) -> str:
-    return normalise(text).casefold()
 
 
 def _mark(cites: Sequence[int]) -> str:

@@ -22,7 +22,7 @@ from responsa.corpus.tree import items, leads_in
 from responsa.corpus.view import Corpus
 from responsa.entailment import EntailmentModel
 from responsa.errors import ModelError, RecipeError
-from responsa.text import normalise, tidy
+from responsa.text import folded, tidy
 from responsa.types import Answer, AnswerSentence, Call, Citation, ObligationDetector, Query, Ranking
 
 NOT_ANSWERED = "The passages found do not answer this question, as the language model that read them says."
@@ -236,9 +236,9 @@ def _composed(
     text, said, seen = "", [], set[str]()
     labels = load_detector(RULES)([claim.text for claim, _ in kept])
     for (claim, verdict), label in zip(kept, labels, strict=True):
-        if normalise(claim.text).casefold() in seen:
+        if folded(claim.text) in seen:
             continue
-        seen.add(normalise(claim.text).casefold())
+        seen.add(folded(claim.text))
         text += "\n" if text else ""
         start, end = len(text), len(text) + len(claim.text)
         citations = tuple(_citation(span, start, end) for span in verdict.spans)
@@ -271,7 +271,7 @@ def _conflicts(sources: Sequence[Source], reader: Reader, model: EntailmentModel
             if units[first][0].passage.id == units[second][0].passage.id or len(words[first] & words[second]) < 2:
                 continue
             alike = len(words[first] & words[second]) / len(words[first] | words[second])
-            same = normalise(units[first][1].text).casefold() == normalise(units[second][1].text).casefold()
+            same = folded(units[first][1].text) == folded(units[second][1].text)
             if alike >= _ALIKE and not same:
                 pairs.append((-alike, first, second))
     nearest = sorted(pairs)[:_ASKED]

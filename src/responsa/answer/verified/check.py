@@ -19,7 +19,7 @@ from responsa.answer.verified.units import Cited, Unit
 from responsa.corpus.tree import lead_ins
 from responsa.corpus.view import Corpus
 from responsa.entailment import EntailmentModel
-from responsa.text import normalise, sentences, tidy
+from responsa.text import folded, normalise, sentences, tidy
 
 # Words and figures; and the signs that change what they say: currencies, shares, comparisons, a minus.
 _WORD = r"[^\W_]+(?:[.,](?=\d)\d+)*"
@@ -194,7 +194,7 @@ def _found(quote: str, text: str) -> tuple[int, int] | None:
     if not wanted:
         return None
     places = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
-    held = [normalise(word).casefold() for word, _, _ in places]
+    held = [folded(word) for word, _, _ in places]
     size = len(wanted)
     for at in range(len(held) - size + 1):
         if held[at] == wanted[0] and held[at : at + size] == wanted:

@@ -10,7 +10,7 @@ from responsa.answer.verified import words as lex
 from responsa.answer.verified.figures import figures_of
 from responsa.answer.verified.units import Cited, Unit
 from responsa.corpus.references import parse
-from responsa.text import normalise
+from responsa.text import folded, normalise
 
 GENERIC = frozenset(["firm", "bank", "institution", "entity", "company", "undertaking"])
 
@@ -245,4 +245,4 @@ def quotes(text: str, cited: Cited) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", normalise(text).casefold()))
+    return " ".join(re.findall(r"\w+", folded(text)))

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from responsa.errors import InputError
 from responsa.learn.eba.inquiries import Inquiry
-from responsa.text import normalise
+from responsa.text import folded
 
 
 def folds(
@@ -40,4 +40,4 @@ def without_copies(training: Iterable[Inquiry], test: Iterable[Inquiry]) -> tupl
 
 
 def _key(inquiry: Inquiry) -> str:
-    return normalise(inquiry.question).casefold()
+    return folded(inquiry.question)

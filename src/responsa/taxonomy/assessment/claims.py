@@ -11,7 +11,7 @@ from responsa.taxonomy.numbers.figures import text_figures
 from responsa.taxonomy.numbers.grid import years
 from responsa.taxonomy.numbers.roles import told
 from responsa.taxonomy.values import Claim, Evidence, Quote, Role, Support
-from responsa.text import normalise, sentences, words
+from responsa.text import folded, normalise, sentences, words
 
 LEAST_WORDS = 3
 """Words that a quote needs to be one: fewer stand on any page."""
@@ -114,7 +114,7 @@ def _whole(text: str, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def _levelled(text: str) -> str:
-    return " ".join(_TOKEN.findall(normalise(text).casefold()))
+    return " ".join(_TOKEN.findall(folded(text)))
 
 
 def merged(found: Iterable[Claim]) -> tuple[Claim, ...]:
