@@ -71,8 +71,7 @@ class Summary:
     Italy, table 4).
 
     ``deviation`` is that of a sample (n - 1), None of a single rating. ``correct`` is the share above 2, and
-    ``correct_count`` how many. Both, and ``counts``, take a mean of several ratings for the nearest whole one, of two
-    the lower: so that ``correct_count`` is how many are counted as 3 or 4.
+    ``correct_count`` how many. ``counts`` counts whole ratings, those between after rounding half down.
     """
 
     n: int
@@ -89,7 +88,7 @@ def summarise(values: Sequence[float], seed: int = 0) -> Summary:
         raise ValueError(f"a rating is from 1 to 4, got {next(v for v in values if not 1 <= v <= 4)!r}")
     average = bootstrap_mean(values, seed)
     counted = Counter(half_down(value) for value in values)
-    above = [float(is_correct(value)) for value in values]
+    above = [float(value > CORRECT) for value in values]
     return Summary(
         len(values),
         tuple(counted[value] for value in SCALE),
@@ -102,12 +101,7 @@ def summarise(values: Sequence[float], seed: int = 0) -> Summary:
 
 def half_down(value: float) -> int:
     """The nearest whole rating; of two the lower, so that an answer gets no benefit of doubt."""
-    return math.ceil(round(value - 0.5, 9))  # a mean of thirds may miss the half by a hair
-
-
-def is_correct(value: float) -> bool:
-    """Whether a rating, or the whole one that a mean of several counts as, is above 2."""
-    return half_down(value) > CORRECT
+    return math.ceil(value - 0.5)
 
 
 # Agreement

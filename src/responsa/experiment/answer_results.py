@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from responsa.evaluate.agreement import bootstrap_mean, paired_test
-from responsa.evaluate.ratings import is_correct, summarise
+from responsa.evaluate.ratings import CORRECT, summarise
 from responsa.experiment.answer_data import Asked
 from responsa.experiment.answer_scores import Scores
 from responsa.experiment.answer_table import MEASURES, AnswerTable
@@ -127,7 +127,7 @@ def _values(scores: Scores, measure: str) -> Mapping[str, float]:
         return scores.values.get(measure, {})
     rated = scores.values["rating"]
     if measure == "correct %":
-        return {name: 100.0 * is_correct(value) for name, value in rated.items()}
+        return {name: 100.0 * (value > CORRECT) for name, value in rated.items()}
     return rated if measure == "average" else {}
 
 
