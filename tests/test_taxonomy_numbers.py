@@ -115,6 +115,10 @@ def test_ranges_and_what_is_denied_are_no_facts(said, outcomes):
         ("All our buildings were rated EPC B in 2023.", ["misses"]),
         ("In 2023, 45 % of our buildings had EPC A.", ["not_comparable"]),
         ("In 2023 our buildings had EPC A or B.", ["not_comparable"]),
+        ("In 2023 our refrigerators reached energy efficiency class A.", []),
+        ("In 2023 the portfolio had no EPC class D buildings.", ["not_comparable"]),
+        ("We sold all buildings with EPC class E in 2023.", ["not_comparable"]),
+        ("All our buildings had an EPC of class B or better in 2023.", ["not_comparable"]),
     ],
 )
 def test_classes_of_certificates_are_compared(said, outcomes):

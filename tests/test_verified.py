@@ -313,6 +313,28 @@ def test_a_citation_means_the_passage_of_that_id_before_any_other(corpus_of):
     assert meant("idea") == []
 
 
+@pytest.mark.parametrize(
+    ("rule", "said", "kept"),
+    [
+        ("The fee is $500 for each firm.", "The fee is €500 for each firm.", False),
+        ("The fee is $500 for each firm.", "The fee is $500 for each firm.", True),
+        ("A line of ≥ 5 MW must be reported.", "A line of ≤ 5 MW must be reported.", False),
+        ("A line of ≥ 5 MW must be reported.", "A line of >= 5 MW must be reported.", True),
+        ("The haircut is −5 % for each bond.", "The haircut is 5 % for each bond.", False),
+        ("It is at least 8 % of the total.", "It is at least 8 of the total.", False),
+    ],
+)
+def test_signs_are_words_of_a_rule(corpus_of, rule, said, kept):
+    corpus = corpus_of(("R1", rule), ("R2", TELL))
+    claim = {"text": said, "citations": [{"passage": "1", "quote": ""}]}
+    chat = ScriptedChat(
+        lambda chat: json.dumps({"sentences": [] if chat.purpose == "repair" else [claim], "not_found": []})
+    )
+    answer = run(stage(chat, Judge(entails=0.99)), corpus)
+    assert [each.text for each in answer.withheld] == ([] if kept else [said])
+    assert kept or "other signs" in answer.withheld[0].reasons[0]
+
+
 def test_the_json_form(corpus):
     answer = run(
         stage(scripted(said(KEEP, "1"), said("A firm must keep records of client orders for six years.", "1"))), corpus

@@ -124,6 +124,6 @@ def _day(item: dict[str, object], where: str) -> date | None:
     if given is None or given == "":
         return None
     try:
-        return date.fromisoformat(str(given))
+        return date.fromisoformat(str(given).partition("T")[0])
     except ValueError as error:
         raise InputError(f"{where}: 'date' is {given!r}; write it as 2024-01-31, or leave it out") from error

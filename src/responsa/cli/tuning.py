@@ -85,11 +85,11 @@ def tune(
     wanted = Measure.parse(measure)
     queries, judgements = questions.read(gold), read_gold(context.obj, gold)
     with Library.open(context.obj) as library:
-        if calibrate:
-            _print_calibration(fit(recipes.load(recipe), queries, judgements, library.corpus()), json)
-            return
         chosen, corpus = recipes.load(recipe), library.corpus()
-        check_gold(judgements, corpus, note)
+        check_gold(judgements, corpus, note, strict=False)
+        if calibrate:
+            _print_calibration(fit(chosen, queries, judgements, corpus), json)
+            return
         trials = choose(chosen, queries, judgements, corpus, wanted, steps)
     _note_left_out(chosen)
     if len({trial.value for trial in trials}) == 1:

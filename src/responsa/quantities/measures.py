@@ -58,6 +58,7 @@ _EPC = re.compile(
     rf"|\bclass\s(?P<c2>(?-i:[A-G]))\+{{0,4}}\s{_CERTIFICATE}\b",
     re.IGNORECASE,
 )
+_OR_BETTER = re.compile(r"\s(?:or|oder)\s(?:better|higher|above|besser|höher)", re.IGNORECASE)
 _BOUNDS = (
     ("at least", r"at least|no less than|not less than|minimum(?: of)?|≥|>=|mindestens"),
     ("at most", r"at most|up to|no more than|not more than|maximum(?: of)?|≤|<=|höchstens|bis zu|max\."),
@@ -126,7 +127,7 @@ def measures(text: str, decimal: Mark = ".") -> Iterator[Measure]:
             yield Measure(*match.span(), float(each), "TRL", float(each), "TRL", bound_before(text, match.start()))
     for match in _EPC.finditer(text):
         rank = float("ABCDEFG".index(match["c"] or match["c2"]) + 1)  # A is the first; at least A is at most 1
-        least = match["least"] or bound_before(text, match.start()) == "at least"
+        least = match["least"] or bound_before(text, match.start()) == "at least" or _OR_BETTER.match(text, match.end())
         yield Measure(*match.span(), rank, "class", rank, "class", "at most" if least else "")
 
 

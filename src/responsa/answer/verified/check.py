@@ -23,7 +23,8 @@ from responsa.text import folded, normalise, sentences, tidy
 
 # Words and figures; and the signs that change what they say: currencies, shares, comparisons, a minus.
 _WORD = r"[^\W_]+(?:[.,](?=\d)\d+)*"
-_TOKEN = re.compile(rf"{_WORD}|[%‰<>≤≥=±+×÷$¢-¥\u20a0-\u20c0]|(?<![\w)])[-−–](?=\d)")
+_TOKEN = re.compile(rf"{_WORD}|[<>]=|[%‰<>≤≥=±+×÷$¢-¥\u20a0-\u20c0]|(?<![\w)])[-−–](?=\d)")
+_SPELLED = {">=": "≥", "<=": "≤"}
 _ITEM = re.compile(r"^[ \t\u200e]*(?:\((?:[a-z]{1,4}|\d{1,3})\)|[-–•*]|\d{1,2}[.)])\s", re.MULTILINE)
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\.\.\.|…)\s*")
 _FEW = 6  # words that are found word for word or not at all
@@ -194,7 +195,7 @@ def _found(quote: str, text: str) -> tuple[int, int] | None:
     if not wanted:
         return None
     places = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
-    held = [folded(word) for word, _, _ in places]
+    held = [_levelled(word) for word, _, _ in places]
     size = len(wanted)
     for at in range(len(held) - size + 1):
         if held[at] == wanted[0] and held[at : at + size] == wanted:
@@ -262,7 +263,12 @@ def _by_rules(claim: Claim, reader: Reader) -> Verdict | None:
 
 
 def _tokens(text: str) -> list[str]:
-    return [token.casefold() for token in _TOKEN.findall(normalise(text))]
+    return [_levelled(token) for token in _TOKEN.findall(normalise(text))]
+
+
+def _levelled(token: str) -> str:
+    """A word without case, a sign in one spelling."""
+    return _SPELLED.get(token) or folded(token)
 
 
 def _words_of(tokens: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ _GIVEN = r"(?:instructions?|guidelines|context|directions|orders|system)\b"
 _START = r"(?:^|[.:!]\s*)(?=(?-i:[A-Z]))"  # of a sentence: items of a list mostly begin with a small letter
 _TURN = re.compile(
     r"<\|?/?(?:im_start|im_end|system|assistant|user|passage|tool|function|inst|endoftext|s)\b|\[/?(?:INST|SYS)\]|<<SYS>>"
-    r"|#{1,6}\s*(?:(?:system|assistant|user)\s*(?::|$)|(?:instructions?|response)\s*:)"
+    r"|#{1,6}\s*(?:system|assistant|user|instructions?|response)\s*:"
     r"|^\W*(?:assistant|ai)\W{0,3}:"
     r"|^\W*(?:system|user|human|developer)\W{0,3}:"  # but for definitions
     r"(?!\s*(?:any|an?|the(?! (?:user|assistant|model)\b)|each|every|all|those|in)\b)"
@@ -48,7 +48,7 @@ _TO_MODEL = re.compile(
     r"|(?:^|[.:;!]\s*)(?:now |please )?(?:pretend|imagine)\b"
     r"|(?:^|[.:;!]\s*)(?:now |please )?behave as (?:(?:if|though)\b|(?:an? |the )?(?:\w+ ){0,2}"
     r"(?:assistant|model|ai|chatbot|bot|dan|lawyer|pirate)\b)"
-    r"|\b(?:llm|ai|language model|assistant|chatbot)s? (?:note|notice|instructions?)\s*[-:,]"
+    r"|\b(?:llm|language model|chatbot)s? (?:note|notice|instructions?)\s*[-:,]"
     r"|(?:^|[.:;!]\s*)(?:now |please )?act as (?:(?:if|though) you\b|(?:an? |the )?(?:\w+ ){0,2}"
     r"(?:assistant|model|ai|chatbot|bot|dan|lawyer|pirate)\b)"
     rf"|{_START}act as .{{0,60}}\b(?:and|who) (?:\w+ )?(?:answers?|says?|confirms?|repl(?:y|ies)|states?|tells?|"
@@ -74,7 +74,7 @@ _PROMPT = re.compile(
     re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"(?:^|[.:;!]\s*)output (?-i:[A-Z]{2,})\b|"
+    r"(?:^|[.:;!]\s*)output (?-i:[A-Z]{2,})\s*(?:[.!;]|$)|"
     r"(?:^|[.:;!]\s*)(?:reply|respond|answer|say|output|quote|repeat)\s+(?:(?:that|with|only|nothing|the word|it|"
     r"as (?:an?|the|if|though|its)|to (?:this|every) (?:question|prompt)|in (?:english|german|french|italian|spanish|"
     r"latin|json|xml|html|verse|plain prose|capitals?|capital letters|one word))\b)"
@@ -105,6 +105,9 @@ _OTHER = re.compile(
     r"sie sind jetzt|sei ora|vous êtes maintenant|eres ahora)",
     re.IGNORECASE,
 )
+_HEADING = re.compile(
+    r"^\s{0,3}#{1,6}\s*(?:system|assistant|user|instruction|response)\s*$", re.IGNORECASE | re.MULTILINE
+)
 _HIDDEN = re.compile("[\u202d\u202e\U000e0020-\U000e007e]")  # words turned round, or written in invisible letters
 _KNOWN = (_TURN, _TO_MODEL, _PROMPT, _ORDER, _OTHER)
 
@@ -112,4 +115,5 @@ _KNOWN = (_TURN, _TO_MODEL, _PROMPT, _ORDER, _OTHER)
 def addressed(text: str) -> bool:
     """Whether words give orders to a language model, in one of the ways that are known."""
     plain = normalise(text)
-    return _HIDDEN.search(text) is not None or any(pattern.search(plain) is not None for pattern in _KNOWN)
+    marked = _HIDDEN.search(text) or _HEADING.search(text)
+    return marked is not None or any(pattern.search(plain) is not None for pattern in _KNOWN)

@@ -71,6 +71,12 @@ _BROAD = frozenset({"less", "emissions", "efficiency", "electricity", "heat", "w
 _SURE = frozenset({"vessel design index", "aircraft metric", "nearly zero-energy", "building stock", "readiness"})
 _RANKS = ("TRL", "class")  # units that count nothing
 _CLASSES = re.compile(r"(?:\b(?:class|EPC|label|rating|and|or|to|/)|[,–-])\s?([A-G])\+*(?![\w'’])")
+_OF_BUILDINGS = re.compile(
+    r"\bEPCs?\b|energy performance|building|propert|hous|dwelling|office|premises|gebäude|immobilie|wohn", re.IGNORECASE
+)
+_NOT_HELD = re.compile(
+    r"\b(?:no|none|without|not|never|sold|dispos\w+|lack\w*|kein\w*|nicht|ohne|verkauf\w*)\b", re.IGNORECASE
+)
 _KINDS = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
@@ -245,8 +251,11 @@ def _compared(
         return None  # a company's emissions are no vehicle's
     if threshold.scope or _is_size(threshold, figure.unit):
         return _size(f"{asked} {criterion.text}", threshold, limit, figure)
-    if figure.unit == "class" and ("%" in figure.quote or len({*_CLASSES.findall(figure.quote)}) > 1):
-        return _NEITHER, "stands beside several classes, or beside a share of buildings"
+    if figure.unit == "class":
+        if not _OF_BUILDINGS.search(figure.quote):
+            return None
+        if "%" in figure.quote or len({*_CLASSES.findall(figure.quote)}) > 1 or _NOT_HELD.search(figure.quote):
+            return _NEITHER, "stands beside several classes or a share of buildings, or is of none that are held"
     telling = _TELLING_UNITS.get(figure.unit)
     shared = (wanted & named) - _BROAD
     missing = wanted - named - (telling or frozenset())

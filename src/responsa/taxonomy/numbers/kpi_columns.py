@@ -28,8 +28,9 @@ class Columns:
         self, lines: Sequence[Item], totals: Sequence[Item], year: int | None = None, unit: Counted | None = None
     ) -> None:
         own = [value.unit for item in lines for value in item.values if value.unit]
-        self.unit = next((each for each in own if each.factor > 1), None) or unit or next(iter(own), None)
         self._scaled = unit is not None and unit.factor > 1
+        scaled = next((each for each in own if each.factor > 1), None)
+        self.unit = unit if self._scaled else scaled or unit or next(iter(own), None)
         self._groups: dict[tuple[int, int], _Pair] = {}
         by_table: dict[tuple[int, int], list[Item]] = {}
         loose = [len(_stated_first(item)) for item in lines if not item.placed]

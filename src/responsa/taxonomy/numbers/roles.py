@@ -64,7 +64,8 @@ _DENIED = re.compile(  # right before a number
 )
 _NONE = re.compile(  # of what is spoken of; up to what is set against it
     r"\b(?:none of|neither of|keine[rsmn]?\s(?:der|unserer|dieser|von)|"
-    r"no\s(?:[a-z-]+\s){1,4}?(?:(?:had|has|have)(?!\sbeen)|achieved?|reach(?:ed)?|attain(?:ed)?|met))\b"
+    r"(?<!with )(?<!without )no\s(?:(?!(?:we|our|us|the|it|they)\b)[a-z-]+\s){1,4}?"
+    r"(?:(?:had|has|have)(?!\sbeen)|achieved?|reach(?:ed)?|attain(?:ed)?|met))\b"
     r"(?!.*(?:;|\bbut\b|\bsondern\b|\baber\b|,\s(?:and|so|while|whereas|und|während)\b))",
     re.IGNORECASE | re.DOTALL,
 )
@@ -78,7 +79,7 @@ _CHANGED = re.compile(
 )
 _FROM = re.compile(r"\b(?:from|von)\s(?:(?:around|about|approximately|approx\.)\s)?(?:€\s?|EUR\s)?\Z", re.IGNORECASE)
 _TO = re.compile(r"\s?%?\s?(?:\([^()]{0,60}\)\s?)?(?:i[nm] [\w ]{3,40} )?(?:to|auf)\b")
-_BINDS_NEXT = re.compile(r"\s?[:=]\s?\D{0,12}\d")  # "(2022: 12 %)"
+_BINDS_NEXT = re.compile(r"\s?[:=]\s?(?:\D{0,12}\d|(?:EPC |class |label ){1,2}[A-G]\b)")  # "(2022: 12 %)"
 _TO_NUMBER = (
     r"\s?(?::|\(|=|of|was|were|(?:value|figure)s?:?)?\s?"
     r"(?:approx\.\s|around\s|about\s|rund\s|ca\.\s|€\s?|EUR\s){0,2}"
