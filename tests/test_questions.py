@@ -145,6 +145,8 @@ def test_the_day_that_a_question_was_asked_on(tmp_path):
         '{"id": "a", "question": "When?", "date": "2015-03-01"}\n{"id": "b", "question": "Who?", "date": null}\n'
     )
     assert [query.asked_on for query in questions.read(path)] == [date(2015, 3, 1), None]
+    path.write_text('{"id": "a", "question": "When?", "date": "2015-03-01T10:00:00"}\n')
+    assert questions.read(path)[0].asked_on == date(2015, 3, 1)
     path.write_text('{"id": "a", "question": "When?", "date": "1 March"}\n')
     with pytest.raises(InputError, match="line 1: 'date' is '1 March'; write it as 2024-01-31, or leave it out"):
         questions.read(path)

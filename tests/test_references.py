@@ -388,3 +388,16 @@ def test_the_id_of_every_provision_cites_it(data):
                 wrong.append(edition.passages[place].id)
         assert wrong == []
         assert len(cited) > 0.9 * len(edition.passages)
+
+
+@pytest.mark.parametrize(
+    ("text", "provision"),
+    [
+        ("Voir le paragraphe 2 de l'article 5 du règlement (UE) no 575/2013.", "Article 5(2)"),
+        ("apartado 2 del artículo 5 del Reglamento (UE) n.º 575/2013", "Article 5(2)"),
+        ("lettera a) dell'articolo 5 del Regolamento (UE) n. 575/2013", "Article 5(a)"),
+        ("Absatz 2 des Artikels 5 der Verordnung (EU) Nr. 575/2013", "Article 5(2)"),
+    ],
+)
+def test_what_is_of_an_article_in_four_languages_is_one_reference(text, provision):
+    assert [(each.act, str(each.provision)) for each in parse(text)] == [("32013R0575", provision)]

@@ -343,6 +343,13 @@ def test_a_currency_in_the_cells_of_a_table_in_millions():
     assert (template.unit.name, told(template)[0]) == ("EUR million", ("A.1", "CCM 7.7", 20, 10))
 
 
+def test_one_cell_in_another_scale_changes_none_of_the_others():
+    heads = [("Activity", "Code", "EUR million", "%")]
+    (template,) = by_markdown(*short(heads, ("360", "10"), ("€1.2bn", "30"), ("2,040", "60"), ("3,600", "100")))
+    assert template.unit.name == "EUR million"
+    assert told(template) == [("A.1", "CCM 7.7", 360, 10), ("A.2", "CCM 7.7", 1200, 30)]
+
+
 IN_MILLIONS = [("Activity", "Code", "EUR million", "%", "% 2022")]
 
 

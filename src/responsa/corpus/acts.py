@@ -71,7 +71,7 @@ _NOUN = (
 _TREATY = r"(?:EU|UE|EC|CE|EEC|ECB|Euratom)"
 _INSTRUMENT = (
     rf"(?:(?:Commission|Council|EU)\s{{1,3}})?(?:(?:Delegated|Implement(?:ing|ed))\s{{1,3}})?(?P<noun>{_NOUN})"
-    rf"\s{{0,3}}(?:\(?{_TREATY}(?:,\sEuratom)?\)?\s{{0,3}})?(?:N[o°ºr.]\.?\s{{0,3}})?\(?"
+    rf"\s{{0,3}}(?:\(?{_TREATY}(?:,\sEuratom)?\)?\s{{0,3}})?(?:N(?:[o°ºr]\.?|\.\s?[oº°]?)\s{{0,3}})?\(?"
     rf"(?P<a>\d{{1,4}})\s?/\s?(?P<b>\d{{1,4}})(?:\s?/\s?{_TREATY})?\b"
 )
 _BARE = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from responsa.corpus.acts import Token
-from responsa.corpus.citations import DIVISIONS, INNER, LETTERS, ONLY_INSIDE, RANK, Segment, segment
+from responsa.corpus.citations import DIVISIONS, INNER, LETTERS, OF, ONLY_INSIDE, RANK, Segment, segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,16 @@ class Chain:
         return self.segments[0]
 
 
+_ARTICLES = ("the", "l", "la", "le", "dem", "'", "’")  # between "of" and the provision
+
+
 def chain(found: Sequence[Token], at: int, room: int) -> Chain | None:
     first = segment(found, at, room)
     if first is None or found[at].value in ONLY_INSIDE:
         return None
     segments, end = [first], first.end
     while len(segments) < 8:
-        up = _past(found, end, ("of", "in", "to", "from", ","), ("the",))
+        up = _past(found, end, (*OF, "in", "to", "from", ","), _ARTICLES)
         new = segment(found, up, room) if up is not None else None
         if new and _holds(new.level, segments[0].level) and _is_up(found[end], new, segments[0]):
             segments.insert(0, new)
@@ -65,7 +68,7 @@ def _is_up(link: Token, new: Segment, inner: Segment) -> bool:
         return new.level == "annex" and inner.level in ("paragraph", "point") and inner.how == "number"
     return (
         new.level == "annex"
-        or link.value == "of"
+        or link.value in OF
         or (
             new.level in DIVISIONS
             and (link.value == "from" or (link.value == "in" and inner.level in (*DIVISIONS, "paragraph")))
@@ -92,7 +95,7 @@ def _down(found: Sequence[Token], at: int, outer: Segment, room: int) -> Segment
         return None
     if new.level not in INNER and not (outer.level in DIVISIONS and (new.level in DIVISIONS or outer.level != "annex")):
         return None
-    other = _past(found, new.end, ("of",), ("the",))  # "Article 5, point (a) of Article 6"
+    other = _past(found, new.end, OF, _ARTICLES)  # "Article 5, point (a) of Article 6"
     parent = segment(found, other, 0) if other is not None else None
     if parent is None or not _holds(parent.level, new.level) or _holds(outer.level, parent.level):
         return new

@@ -26,7 +26,7 @@ _WORDS = {
     "section": "section sections",
     "sub-section": "sub-section sub-sections subsection subsections",
     "recital": "recital recitals",
-    "article": "article articles art arts artikel artikeln artículo artículos articolo articoli artt",
+    "article": "article articles art arts artikel artikeln artikels artículo artículos articolo articoli artt",
     "rule": "rule rules",
     "paragraph": "paragraph paragraphs para paras par absatz abs § paragraphe paragraphes paragrafo paragrafi apartado"
     " apartados",
@@ -63,6 +63,7 @@ _UNITS = frozenset(
 _AFTER = ("to", "and", "or")
 _ROMANCE = ("et", "ou", "e", "y")  # and, or; but (e) is a point
 _PLURAL = frozenset(["articles", "artículos", "articoli", "artt"])  # "artículos 412 a 415", but "Article 12 a firm"
+OF = ("of", "der", "des", "du", "de", "del", "della", "dell", "von", "vom")
 LETTERS = frozenset(["lit", "letter", "letters", "buchstabe", "buchst", "lettera", "lettere", "letra", "letras"])
 _ONWARDS = frozenset(["ff", "seq", "seqq", "sqq", "suivants"])  # "411 ff.", "411 et seq."
 ONLY_INSIDE = frozenset(["nr", "no", "§", "item"])  # levels behind an article or annex only: "Article 4 No. 82"

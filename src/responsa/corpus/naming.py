@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 from responsa.corpus.acts import OTHER, Token
 from responsa.corpus.chains import Chain
-from responsa.corpus.citations import INNER, LEVEL, segment
+from responsa.corpus.citations import INNER, LEVEL, OF, segment
 from responsa.corpus.standing import Here
 
 _STANDING = frozenset(["included", "contained", "set", "laid", "provided", "listed", "specified", "found"])
-_OF = ("of", "der", "des", "du", "de", "del", "della")
-_LINKS = (*_OF, "in", "to", "under", "from", "per")
+_LINKS = (*OF, "in", "to", "under", "from", "per")
 _BEFORE_ACTS = frozenset(
     re.findall(
         r"\S+", 'the both said same above aforementioned eu new amended revised commission draft final eba lcr del la "'
@@ -102,7 +101,7 @@ class Naming:
             return (None if chain.outer.level in INNER else self.known.get("")), k + 1
         if value in _LINKS:
             return self._linked(k + 1)
-        if value == "," and k + 1 < len(self.found) and self.found[k + 1].value in _OF:  # "Article 6(3), point (a), of"
+        if value == "," and k + 1 < len(self.found) and self.found[k + 1].value in OF:  # "Article 6(3), point (a), of"
             act, end = self._linked(k + 2)
             return (act, end) if act not in (None, OTHER) else (None, k)
         if value in ("its", "rts") and self.found[k].capital:  # "Article 145(b) ITS"
