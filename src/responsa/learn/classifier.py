@@ -311,15 +311,10 @@ def read_sentences(path: Path) -> tuple[Sample, ...]:
         sentence = row["Text"] or ""
         if not sentence.strip():
             raise InputError(f"{place}: 'Text' is blank; write the sentence or remove the row")
-        found.append(Sample((sentence, ""), int(told == "true"), WRITTEN, key(sentence)))
+        found.append(Sample((sentence, ""), int(told == "true"), WRITTEN, folded(sentence)))
     if not found:
         raise InputError(f"{path}: holds no sentence")
     return tuple(found)
-
-
-def key(text: str) -> str:
-    """Texts with this in common are the same text."""
-    return folded(text)
 
 
 def obligations(
@@ -339,7 +334,7 @@ def obligations(
     if preset:
         parts = published_split(written, preset.test_share, schedule.seed)
         return Samples(parts.learned, parts.validation, test)
-    tested = {key(sample.texts[0]) for sample in test}
+    tested = {folded(sample.texts[0]) for sample in test}
     pool = [*written, *(sample for sample, part in labelled if part != "test")]
-    learned, held = hold_out([one for one in pool if key(one.texts[0]) not in tested], validation, schedule.seed)
+    learned, held = hold_out([one for one in pool if folded(one.texts[0]) not in tested], validation, schedule.seed)
     return Samples(learned, held, test)

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from responsa.corpus.view import Corpus
 from responsa.errors import InputError
-from responsa.learn.classifier import Sample, Samples, hold_out, key
+from responsa.learn.classifier import Sample, Samples, hold_out
 from responsa.learn.edits import ANAPHORIC, BROKEN, MORE, PRESERVING, SAME, Edit, Relation, Rule, parse, unnumbered
 from responsa.learn.edits_broken import BREAKING
 from responsa.learn.examples import objects
 from responsa.learn.labels import Part, Texts, part_of, stretch
-from responsa.text import sentences
+from responsa.text import folded, sentences
 
 # The order of the scores, that of cross-encoder/nli-deberta-v3-xsmall.
 LABELS: tuple[Relation, ...] = (BROKEN, SAME, MORE)
@@ -65,7 +65,7 @@ def read(path: Path, texts: Callable[[], Texts] | None = None) -> Written:
             raise InputError(f"{place}: 'label' is {label!r}; write one of {', '.join(sorted(LABELS))}")
         if not isinstance(source, str) or source.split() != [source] or "=" in source or source == EDITED:
             raise InputError(f"{place}: 'source' must be a word other than {EDITED!r}, without '=', this is {source!r}")
-        sample = Sample((premise, hypothesis), LABELS.index(label), source, key(unnumbered(premise)))
+        sample = Sample((premise, hypothesis), LABELS.index(label), source, folded(unnumbered(premise)))
         found[part_of(row, place) if "part" in row else "train"].append(sample)
     if not any(found.values()):
         raise InputError(f"{path}: holds no pair")
@@ -118,7 +118,7 @@ def gather(
     given = [read(path, texts) for path in files]
     apart = [sample for each in given for sample in each.test]
     test = (*(sample for path in tests for part in read(path, texts) for sample in part), *apart)
-    tested = {tuple(map(key, sample.texts)) for sample in test}
+    tested = {tuple(map(folded, sample.texts)) for sample in test}
     premises = {sample.group for sample in apart}
     found = [sample for each in given for sample in each.learned]
     if corpus is not None and edited:
@@ -126,14 +126,14 @@ def gather(
     kept = [
         sample
         for sample in dict.fromkeys(found)
-        if tuple(map(key, sample.texts)) not in tested and sample.group not in premises
+        if tuple(map(folded, sample.texts)) not in tested and sample.group not in premises
     ]
     learned, held = hold_out(kept, validation, seed)
     return Samples(learned, held, test)
 
 
 def _sample(pair: Pair) -> Sample:
-    return Sample((pair.premise, pair.hypothesis), LABELS.index(pair.label), EDITED, key(pair.sentence))
+    return Sample((pair.premise, pair.hypothesis), LABELS.index(pair.label), EDITED, folded(pair.sentence))
 
 
 def _passages(corpus: Corpus) -> Iterator[str]:
@@ -153,9 +153,9 @@ def derive(passages: Iterable[str], count: int, seed: int) -> list[Pair]:
     for passage in passages:
         for start, end in sentences(passage):
             rule = parse(passage[start:end])
-            if rule is None or key(rule.text) in seen:
+            if rule is None or folded(rule.text) in seen:
                 continue
-            seen.add(key(rule.text))
+            seen.add(folded(rule.text))
             if rule.modal and not ANAPHORIC.match(rule.subject):
                 rules.append(rule)
             for pair in pairs(rule, passage, chance):
@@ -203,7 +203,7 @@ def _others(rules: Sequence[Rule], chance: Random) -> Iterator[Pair]:
         by_subject.setdefault(rule.subject.lower(), []).append(rule)
     for rule in [*rules] * _OTHERS:
         other = chance.choice(by_subject[rule.subject.lower()])
-        mine, theirs = (set(key(one.rest).split()) for one in (rule, other))
+        mine, theirs = (set(folded(one.rest).split()) for one in (rule, other))
         if len(mine & theirs) < 0.3 * min(len(mine), len(theirs)):
             yield Pair(rule.text, other.text, MORE, "other rule", rule.text)
 
