@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
 
@@ -20,10 +21,27 @@ from responsa.recipe import load
 from responsa.types import Edition, Passage, Query, Version
 
 TIMEOUT = 60  # seconds after which a child process counts as hung
+_BOUND = 60  # seconds of processor time that no text may take to read; what is not linear takes many minutes
 
 PREPARE = prepare(load("bm25"))
 
 State = frozenset[tuple[str, str, bool, bool, int]]
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Stop what takes so much processor time that it cannot be linear in its text, whatever else the machine does."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"took more than {_BOUND} seconds of processor time")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, _BOUND)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def write_rulebook(

@@ -404,6 +404,44 @@ def test_the_mean_of_several_runs_is_measured_and_exported(world, run, tmp_path)
     assert again["metrics"] == told["metrics"]
 
 
+def test_learning_goes_on_from_a_model(world, run, tmp_path):
+    """Its weights come back as they were but for the rounding to 8 bits, with the calibration that is in its head."""
+    import torch
+
+    from responsa.learn.base import base, encoder_net, pair_net
+
+    run(world / "pairs.jsonl", "--out", tmp_path / "one", "--epochs", 1)
+    left = torch.load(tmp_path / "one.training" / "best.pt", weights_only=True)
+    state = pair_net(base(str(world / "base"), [tmp_path / "one"]), 3, seed=5).state_dict()
+    assert set(state) == set(left)
+    warmth = (state["head.weight"] / left["head.weight"]).flatten()
+    assert warmth.std() < 1e-4
+    assert torch.allclose(state["head.bias"], left["head.bias"] * warmth[0], atol=1e-6)
+    for name, value in left.items():
+        if name.startswith("head."):
+            continue
+        assert (state[name] - value).abs().max() <= 0.02 * value.abs().max() + 1e-6, name
+    name = "encoder.layer.0.output.dense.weight"
+    begun = encoder_net(base(str(world / "base"), [tmp_path / "one"]))
+    assert torch.equal(begun.state_dict()[name], state[f"bert.{name}"])
+    told = run(
+        world / "pairs.jsonl", "--out", tmp_path / "two", "--epochs", 0, "--start", tmp_path / "one",
+        "--start", tmp_path / "one.training",
+    )  # fmt: skip
+    assert json.loads(told.stdout)["metrics"]
+    assert "then the mean of one and one.training" in (tmp_path / "two" / "CARD.md").read_text()
+
+
+def test_a_model_that_another_program_made_is_no_start(world, run, tmp_path):
+    import onnx
+    from onnx import helper
+
+    made = helper.make_model(helper.make_graph([], "empty", [], []))
+    onnx.save(made, tmp_path / "model.onnx")
+    with pytest.raises(ModelError, match="lacks 'positions'; training can only go on from models that Responsa"):
+        run(world / "pairs.jsonl", "--out", tmp_path / "m", "--start", tmp_path)
+
+
 def test_runs_of_other_networks_have_no_mean(world, run, tmp_path):
     import torch
 
@@ -416,7 +454,7 @@ def test_runs_of_other_networks_have_no_mean(world, run, tmp_path):
 
 
 def test_a_start_that_is_no_training_run(world, run, tmp_path):
-    with pytest.raises(NotFound, match="no training run with weights here"):
+    with pytest.raises(NotFound, match="no weights here"):
         run(world / "pairs.jsonl", "--out", tmp_path / "m", "--start", tmp_path)
     import torch
 

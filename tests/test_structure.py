@@ -3,13 +3,13 @@ from __future__ import annotations
 import json
 import random
 import re
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from helpers import bounded
 from responsa.corpus import numbering, readers
 from responsa.corpus.numbering import components
 from responsa.corpus.structure import parse_rulebook, with_tree
@@ -283,18 +283,16 @@ def test_running_text_is_one_passage_as_read(lines):
      "Part" + " " * 200_000 + "z", "3.1.1 " + "(a) " * 50_000, "**" * 100_000, "A" * 200_000, " " * 200_000 + "1.1"],
 )  # fmt: skip
 def test_long_lines_take_linear_time(line):
-    begin = time.perf_counter()
-    parse_rulebook(f"{line}\n{line}", "D")
-    assert time.perf_counter() - begin < 2
+    with bounded():
+        parse_rulebook(f"{line}\n{line}", "D")
 
 
 @pytest.mark.parametrize(
     "line", ["(a) x", "(a) x:\n\nt:", "(h) x:\n(i) y", "1. x", "1.1.1 x", "# h", "/Table Start", "x\n"]
 )
 def test_many_lines_take_linear_time(line):
-    begin = time.perf_counter()
-    parse_rulebook(f"{line}\n" * 60_000, "D")
-    assert time.perf_counter() - begin < 10  # a quadratic one takes minutes
+    with bounded():
+        parse_rulebook(f"{line}\n" * 60_000, "D")
 
 
 # Trees from numbers alone
@@ -346,9 +344,8 @@ def test_a_parent_begins_the_number_and_comes_earlier(printed):
 def test_many_and_long_numbers_take_linear_time():
     passages = [Passage(str(at), "D", f"{at // 100}.{at % 100}.1", "x") for at in range(50_000)]
     passages.append(Passage("long", "D", "1." * 50_000, "x"))
-    begin = time.perf_counter()
-    with_tree(passages)
-    assert time.perf_counter() - begin < 5
+    with bounded():
+        with_tree(passages)
 
 
 @pytest.mark.parametrize(

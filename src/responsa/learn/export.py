@@ -22,7 +22,7 @@ from responsa.learn.evening import Feed, even
 from responsa.learn.graph import HEAD, Shape, encoder_graph, pair_graph
 from responsa.learn.train import import_torch
 from responsa.models import Vectors
-from responsa.models.onnx import SETTINGS, OnnxEncoder, OnnxPairScorer, Settings
+from responsa.models.onnx import GRAPH, SETTINGS, OnnxEncoder, OnnxPairScorer, Settings
 from responsa.models.texts import OnnxTextScorer
 from responsa.storage import write_json, write_text
 
@@ -117,7 +117,7 @@ def _graph(net: torch.nn.Module, plan: Plan) -> onnx.ModelProto:
 def _write_model(graph: onnx.ModelProto, plan: Plan, folder: Path, quantise: bool) -> Settings:
     import onnx
 
-    target = folder / "model.onnx"
+    target = folder / GRAPH
     if quantise:
         if plan.kind != "encoder":  # whose mean over a text evens out most of it
             even(graph, _feeds(plan))
@@ -205,7 +205,7 @@ def _entry(settings: Settings, plan: Plan, account: Account, stage: Path) -> dic
         "name": settings.name,
         "kind": settings.kind,
         "sha256": settings.sha256_model,
-        "bytes": (stage / "model.onnx").stat().st_size,
+        "bytes": (stage / GRAPH).stat().st_size,
         "base": {"name": plan.base.name, "sha256": plan.base.sha256, "terms": plan.base.terms},
         "data": list(account.data),
         "terms": account.terms,

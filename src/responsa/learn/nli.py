@@ -18,7 +18,8 @@ from responsa.learn.edits import ANAPHORIC, BROKEN, MORE, PRESERVING, SAME, Edit
 from responsa.learn.edits_broken import BREAKING
 from responsa.learn.examples import objects
 from responsa.learn.labels import Part, Texts, part_of, stretch
-from responsa.text import folded, sentences
+from responsa.learn.pieces import whole
+from responsa.text import folded, sentences, tidy
 
 # The order of the scores, that of cross-encoder/nli-deberta-v3-xsmall.
 LABELS: tuple[Relation, ...] = (BROKEN, SAME, MORE)
@@ -52,14 +53,16 @@ def read(path: Path, texts: Callable[[], Texts] | None = None) -> Written:
 
     In place of ``premise`` a row may mark a stretch of a passage (`labels.stretch`), whose text is then taken from what
     ``texts`` gives, which is called once, at the first such row; it also says its ``part``, of which ``test`` is only
-    measured. The source is the file's name where a row has none; pairs with the same premise are one group. InputError
-    names file and line.
+    measured. A list in place of the hypothesis has its own words and the places of those that it takes from the
+    premise, blanks evened (`pieces`). The source is the file's name where a row has none; pairs with the same premise
+    are one group. InputError names file and line.
     """
     texts = cache(texts) if texts else None
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
     found: dict[Part, list[Sample]] = {"train": [], "test": []}
     for place, row in _rows(path):
-        premise, hypothesis = _premise(row, place, texts), _text(row, "hypothesis", place)
+        premise = _premise(row, place, texts)
+        hypothesis = _hypothesis(row, premise, place)
         label, source = row.get("label"), row.get("source", name)
         if label not in LABELS:
             raise InputError(f"{place}: 'label' is {label!r}; write one of {', '.join(sorted(LABELS))}")
@@ -78,6 +81,11 @@ def _premise(row: dict[str, object], place: str, texts: Callable[[], Texts] | No
     if texts is None:
         raise InputError(f"{place}: the premise is a stretch of a passage; say with --data where the texts are")
     return stretch(row, place, texts())[2].strip()
+
+
+def _hypothesis(row: dict[str, object], premise: str, place: str) -> str:
+    told = row.get("hypothesis")
+    return whole(told, tidy(premise), place).strip() if isinstance(told, list) else _text(row, "hypothesis", place)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:

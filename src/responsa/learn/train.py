@@ -24,6 +24,8 @@ from responsa.errors import InputError, MissingDependency
 if TYPE_CHECKING:
     import torch
 
+BEST = "best.pt"
+
 Batch = TypeVar("Batch")
 Progress = Callable[[int, int, str], None]
 
@@ -138,7 +140,7 @@ def fit(
             if _tired(run, patience * every):
                 break
     if run.best_step:
-        task.model.load_state_dict(torch.load(folder / "best.pt", map_location="cpu", weights_only=True))
+        task.model.load_state_dict(torch.load(folder / BEST, map_location="cpu", weights_only=True))
     return Outcome(run.step, run.best, run.best_step)
 
 
@@ -170,7 +172,7 @@ def _evaluate(run: _Run[Batch], loss: float) -> None:
         value = run.task.evaluate()
     if value > run.best:
         run.best, run.best_step = value, run.step
-        _write(run.task.model.state_dict(), run.folder / "best.pt")
+        _write(run.task.model.state_dict(), run.folder / BEST)
     line = {"step": run.step, "loss": loss, "evaluation": value, "best": run.best, "time": time.time()}
     with (run.folder / "log.jsonl").open("a", encoding="utf-8") as log:
         log.write(json.dumps(line) + "\n")

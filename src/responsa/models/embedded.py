@@ -8,10 +8,11 @@ from importlib import resources
 from pathlib import Path
 
 from responsa.errors import NotFound, suggestion
-from responsa.models.onnx import SETTINGS, read_settings
+from responsa.models.onnx import GRAPH, SETTINGS, read_settings
 from responsa.storage import write_json
 
 MANIFEST = "manifest.json"
+SCHEME = "embedded:"  # what the names of these models start with
 Entry = dict[str, object]
 
 
@@ -54,7 +55,7 @@ def _entry(folder: Path) -> Entry:
     return {
         "name": folder.name,
         "kind": read_settings(folder).kind,
-        "sha256": _sha256(files["model.onnx"]),
+        "sha256": _sha256(files[GRAPH]),
         "bytes": sum(path.stat().st_size for path in files.values()),
         "data": told.get("data", []),
         "terms": told.get("terms", ""),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 SETTINGS = "model.json"
+GRAPH = "model.onnx"
 T = TypeVar("T")
 _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 _BATCH_AND_TOKENS = (None, None)
@@ -173,12 +174,12 @@ class _Model:
         wanted = {put.name for put in self.session.get_inputs()}
         given = {name: array for name, array in arrays.items() if name in wanted}
         try:
-            (output,) = _attempt(lambda: self.session.run(None, given), self.folder / "model.onnx")
+            (output,) = _attempt(lambda: self.session.run(None, given), self.folder / GRAPH)
         except ModelError as error:
             most = self._most_tokens(longest)
             if _SHORTEST <= most < longest:
                 raise ModelError(
-                    f"{self.folder / 'model.onnx'}: reads texts of {most:,} tokens at most, this one has {longest:,}; "
+                    f"{self.folder / GRAPH}: reads texts of {most:,} tokens at most, this one has {longest:,}; "
                     f"max_length in {SETTINGS} is {self.settings.max_length:,}: set it to {most:,} or less"
                 ) from error
             raise
@@ -187,7 +188,7 @@ class _Model:
         ):
             due = " x ".join("any" if length is None else str(length) for length in shape)
             raise ModelError(
-                f"{self.folder / 'model.onnx'}: is no {self.settings.kind} model as {SETTINGS} tells: its output is "
+                f"{self.folder / GRAPH}: is no {self.settings.kind} model as {SETTINGS} tells: its output is "
                 f"{' x '.join(map(str, output.shape))}, expected {due}"
             )
         return output, arrays["attention_mask"].astype(np.float32)
@@ -235,7 +236,7 @@ def model_name(folder: Path, kind: str) -> str:
 def _stamp(folder: Path) -> tuple[tuple[int, int], ...]:
     """Size and time of change of the files, so that a replaced model is read anew; 0 for what is missing."""
     found = []
-    for name in ("model.onnx", "tokenizer.json", SETTINGS):
+    for name in (GRAPH, "tokenizer.json", SETTINGS):
         try:
             told = (folder / name).stat()
             found.append((told.st_size, told.st_mtime_ns))
@@ -256,7 +257,7 @@ def _settings(folder: Path, kind: str, stamp: tuple[tuple[int, int], ...]) -> Se
 @lru_cache(maxsize=8)
 def _opened(folder: Path, kind: str, stamp: tuple[tuple[int, int], ...]) -> _Model:
     settings = _settings(folder, kind, stamp)
-    _verify(folder / "model.onnx", settings.sha256_model)
+    _verify(folder / GRAPH, settings.sha256_model)
     _verify(folder / "tokenizer.json", settings.sha256_tokenizer)
     import onnxruntime
     from tokenizers import Tokenizer
@@ -269,17 +270,17 @@ def _opened(folder: Path, kind: str, stamp: tuple[tuple[int, int], ...]) -> _Mod
     options.intra_op_num_threads = 1
     session = _attempt(
         lambda: onnxruntime.InferenceSession(
-            str(folder / "model.onnx"),
+            str(folder / GRAPH),
             options,
             providers=["CPUExecutionProvider"],
             disabled_optimizers=["SkipLayerNormFusion"],  # measured a fifth slower than the sum and the norm apart
         ),
-        folder / "model.onnx",
+        folder / GRAPH,
     )
     unknown = {put.name for put in session.get_inputs()} - _INPUTS
     if unknown or len(session.get_outputs()) != 1:
         raise ModelError(
-            f"{folder / 'model.onnx'}: has inputs {', '.join(sorted(put.name for put in session.get_inputs()))} and "
+            f"{folder / GRAPH}: has inputs {', '.join(sorted(put.name for put in session.get_inputs()))} and "
             f"{len(session.get_outputs())} outputs; expected {', '.join(sorted(_INPUTS))} or some of them, and 1"
         )
     return _Model(settings, tokenizer, session, folder)
