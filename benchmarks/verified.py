@@ -1,10 +1,11 @@
 """The verified answer: unsupported sentences withheld, supported ones kept, and the time that it adds to the model's.
 
-``tests/data/verified_cases.jsonl``, ``rule_cases.jsonl`` and ``answer_cases.jsonl`` hold passages and sentences written
-for this project: those of the first two keep close to the text, with one thing changed in the unsupported ones, those
-of the second on passages with several rules or groups each; those of the third are put freely, as language models
-write answers. Even ids were used to tune rules and weights, odd ids were not, but two ways to weigh were compared on
-those of the third. ``python -m benchmarks.verified --fit`` writes the weights anew.
+``tests/data/verified_cases.jsonl``, ``wording_cases.jsonl``, ``rule_cases.jsonl`` and ``answer_cases.jsonl`` hold
+passages and sentences written for this project: those of the first three keep close to the text, with one thing changed
+in the unsupported ones, the second by writers who knew nothing of the checks, the third on passages with several rules
+or groups each; those of the fourth are put freely, as language models write answers. Even ids were used to tune rules
+and weights, odd ids were not, but two ways to weigh were compared on those of the fourth.
+``python -m benchmarks.verified --fit`` writes the weights anew.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ Floats = npt.NDArray[np.float64]
 CASES = ROOT / "tests" / "data" / "verified_cases.jsonl"
 SETS = {
     "near the text": CASES,
+    "near the text, by others": CASES.with_name("wording_cases.jsonl"),
     "near passages of several rules": CASES.with_name("rule_cases.jsonl"),
     "put freely": CASES.with_name("answer_cases.jsonl"),
 }
@@ -97,7 +99,7 @@ def _said(case: dict[str, object], corpus: Corpus) -> Iterator[Said]:
 
 def judged(said: Sequence[Said], corpus: Corpus) -> list[bool]:
     """Which of them would be said."""
-    judge = Entailment.of_pairs(load_pairs("embedded:nli")).check()
+    judge = Entailment.of_pairs(load_pairs(Verified.nli)).check()
     return [verdict.supported for verdict in check([each.claim for each in said], corpus, judge)]
 
 
@@ -215,7 +217,7 @@ def fit(penalty: float = 30.0) -> dict[str, object]:
     values, right, weight = [], [], []
     for path in SETS.values():
         with opened(path) as (said, corpus):
-            judge = Entailment.of_pairs(load_pairs("embedded:nli")).check()
+            judge = Entailment.of_pairs(load_pairs(Verified.nli)).check()
             even = [each for each in said if each.case % 2 == 0]
             free = undecided([each.claim for each in even], corpus)
             even = [each for each, open_one in zip(even, free, strict=True) if open_one]

@@ -42,3 +42,12 @@ def test_pairs_may_tell_the_hypothesis_in_pieces(tmp_path):
     row = {"premise": RULE.replace(" ", "  "), "hypothesis": [[0, 11], " tell nobody."], "label": "contradiction"}
     (tmp_path / "pairs.jsonl").write_text(json.dumps(row))
     assert read(tmp_path / "pairs.jsonl").learned[0].texts[1] == "A firm must tell nobody."
+
+
+def test_a_set_is_what_pairs_are_weighed_by(tmp_path):
+    row = {"premise": RULE, "hypothesis": "A firm may wait.", "label": "contradiction", "source": "a"}
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(row) + "\n" + json.dumps(row | {"set": "near"}))
+    assert [sample.source for sample in read(tmp_path / "pairs.jsonl").learned] == ["a", "near"]
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(row | {"set": "two words"}))
+    with pytest.raises(InputError, match="'set' must be a word"):
+        read(tmp_path / "pairs.jsonl")

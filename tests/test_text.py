@@ -29,6 +29,7 @@ GOLDEN = [
     ),
     ("It was sold by Acme Inc. The price was paid.", ["It was sold by Acme Inc.", "The price was paid."]),
     ("It is set out in Annex I. Firms must read it.", ["It is set out in Annex I.", "Firms must read it."]),
+    ("It draws at most 0.5 W. Spare parts are kept.", ["It draws at most 0.5 W.", "Spare parts are kept."]),
     ("Records, reports, etc. The firm keeps them.", ["Records, reports, etc.", "The firm keeps them."]),
     ("Under Section 3.1. The firm shall.", ["Under Section 3.1.", "The firm shall."]),
     (

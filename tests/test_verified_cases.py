@@ -33,6 +33,10 @@ KINDS = {
         "other provision", "outside knowledge", "negation", "over-generalisation", "merged rules",
         "fabricated quote", "unknown id",
     },
+    "near the text, by others": {
+        "wrong number", "wrong deadline", "changed modality", "dropped exception", "wrong addressee",
+        "outside knowledge", "negation", "over-generalisation", "merged rules",
+    },
     "near passages of several rules": {
         "wrong number", "wrong deadline", "changed modality", "dropped exception", "wrong addressee",
         "other provision", "outside knowledge", "negation", "over-generalisation", "merged rules",
@@ -46,9 +50,10 @@ KINDS = {
 
 # What was measured, less a little: docs/benchmarks.md has the figures.
 LEAST = {
-    "near the text": {0: (0.95, 0.9), 1: (0.92, 0.86)},
-    "near passages of several rules": {0: (0.82, 0.53), 1: (0.86, 0.53)},
-    "put freely": {0: (0.87, 0.53), 1: (0.83, 0.53)},
+    "near the text": {0: (0.95, 0.9), 1: (0.93, 0.86)},
+    "near the text, by others": {0: (0.9, 0.82), 1: (0.89, 0.87)},
+    "near passages of several rules": {0: (0.82, 0.58), 1: (0.85, 0.61)},
+    "put freely": {0: (0.83, 0.57), 1: (0.83, 0.57)},
 }
 
 

@@ -47,6 +47,12 @@ def test_entailment_supports_and_contradiction_does_not(at_once):
     assert at_once == 1.0 or support(weighed(DENIED, **held)) < least()
 
 
+def test_a_sentence_on_something_else_is_not_supported_however_sure_the_network_is():
+    assert support(weighed(SURE, held=0.0, at_once=0.0, new=6)) == 0.0
+    assert support(weighed(SURE, held=0.1, at_once=0.1, new=6)) < least()
+    assert support(weighed((0.5, 0.3, 0.2), held=0.3, at_once=0.3, new=5)) <= 0.5
+
+
 def test_a_guard_counts_the_more_the_nearer_the_words():
     objection = {"modality": "'may' where the text cited says 'must'"}
     near = support(weighed(SURE)) - support(weighed(SURE, **objection))

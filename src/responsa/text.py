@@ -44,6 +44,7 @@ _LABEL = re.compile(
     r"\b(?:annex|appendix|category|chapter|class|grade|level|part|schedule|section|table|tier|type|title)\s+\Z",
     re.IGNORECASE,
 )
+_FIGURE = re.compile(r"\d\s?\Z")
 _NUMBER = re.compile(r"[(\[\u200e]*(?:\d|[IVXLC]+\b|[A-Za-z]\b)")
 _STARTER = re.compile(
     r"(?:An?|All|Any|As|At|Each|Every|Firms?|For|If|In|It|No|On|Such|The|There|These|They|This|Those|To|Under|"
@@ -247,7 +248,7 @@ def _abbreviation(text: str, stop: int, following: int) -> bool:
         return True
     initials = _INITIALS.fullmatch(name)
     if initials and len(name) == 1:
-        # "J. Smith", but not the end of "set out in Annex I. Firms ..."
-        label = _LABEL.search(text, max(0, word.start() - 14), word.start())
-        return label is None and text[following].isupper()
+        # "J. Smith", but not the end of "set out in Annex I. Firms ..." or "at most 5 W. Firms ..."
+        before = max(0, word.start() - 14), word.start()
+        return text[following].isupper() and not (_LABEL.search(text, *before) or _FIGURE.search(text, *before))
     return bool(initials or _MAYBE.fullmatch(name)) and not _STARTER.match(text, following)

@@ -54,8 +54,8 @@ def read(path: Path, texts: Callable[[], Texts] | None = None) -> Written:
     In place of ``premise`` a row may mark a stretch of a passage (`labels.stretch`), whose text is then taken from what
     ``texts`` gives, which is called once, at the first such row; it also says its ``part``, of which ``test`` is only
     measured. A list in place of the hypothesis has its own words and the places of those that it takes from the
-    premise, blanks evened (`pieces`). The source is the file's name where a row has none; pairs with the same premise
-    are one group. InputError names file and line.
+    premise, blanks evened (`pieces`). The source is the file's name where a row has none, and what it calls its
+    ``set`` where it has one; pairs with the same premise are one group. InputError names file and line.
     """
     texts = cache(texts) if texts else None
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
@@ -63,11 +63,12 @@ def read(path: Path, texts: Callable[[], Texts] | None = None) -> Written:
     for place, row in _rows(path):
         premise = _premise(row, place, texts)
         hypothesis = _hypothesis(row, premise, place)
-        label, source = row.get("label"), row.get("source", name)
+        label, source = row.get("label"), row.get("set", row.get("source", name))
         if label not in LABELS:
             raise InputError(f"{place}: 'label' is {label!r}; write one of {', '.join(sorted(LABELS))}")
         if not isinstance(source, str) or source.split() != [source] or "=" in source or source == EDITED:
-            raise InputError(f"{place}: 'source' must be a word other than {EDITED!r}, without '=', this is {source!r}")
+            key = "set" if "set" in row else "source"
+            raise InputError(f"{place}: {key!r} must be a word other than {EDITED!r}, without '=', this is {source!r}")
         sample = Sample((premise, hypothesis), LABELS.index(label), source, folded(unnumbered(premise)))
         found[part_of(row, place) if "part" in row else "train"].append(sample)
     if not any(found.values()):

@@ -245,6 +245,8 @@ def _by_rules(claim: Claim, reader: Reader) -> Verdict | None:
         return Verdict(0.0, (told,))
     if not lex.content(claim.text):
         return Verdict(0.0, ("it says nothing that could be checked",))
+    if addressed(claim.text):
+        return Verdict(0.0, ("it gives orders to a language model",))
     for evidence in claim.evidence:
         if evidence.quote and located(evidence.quote, _said(evidence.source, reader)) is None:
             return Verdict(0.0, (f"the words quoted as support do not stand in {evidence.source.label}",))

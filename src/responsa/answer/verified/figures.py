@@ -74,14 +74,14 @@ def _value(word: str) -> Decimal:
 
 
 def figures(text: str, cited: Cited) -> str:
-    """A figure, deadline or number that the cited text does not have, or has in another rule."""
+    """A figure, deadline or number that the cited text does not have."""
     known = {figure for _, figure in figures_of(cited.text)}
     plain = _numbers(cited.text + "\n" + cited.around) | {
         each.value for each, _ in figures_of(cited.text) if each.value is not None
     }
     told = figures_of(text)
     for each, figure in told:
-        if figure not in known and not _loose(each, cited):
+        if figure not in known and not _loose(each, cited) and not _enumerated(text[each.start : each.end], cited):
             return f"{text[each.start : each.end]!r} does not stand in the text cited"
     for value in sorted(_numbers(text, [each for each, _ in told]) - plain):
         return f"the number {value} does not stand in the text cited"
@@ -94,7 +94,16 @@ def figures(text: str, cited: Cited) -> str:
     for day in set(lex.content(text)) & lex.calendar():
         if day not in cited.meanings:
             return f"{day!r} does not stand in the text cited"
-    return _misplaced(text, cited)
+    return ""
+
+
+def _enumerated(told: str, cited: Cited) -> bool:
+    """Whether a quantity is one of several that share a unit there: "20, 40 or 60 per cent"."""
+    found = re.fullmatch(r"(\d[\d.,]*)\s?(\D+)", told)
+    if not found:
+        return False
+    others = r"(?:,?\s(?:and\s|or\s)?\d[\d.,]*)+"
+    return re.search(rf"(?<![\d.]){re.escape(found[1])}{others}\s?{re.escape(found[2])}", cited.text) is not None
 
 
 _ONE = {
@@ -129,9 +138,14 @@ def _words_of(value: Decimal) -> str:
     return f"(?:{'|'.join([str(value), *known, *(['twice'] if value == 2 else [])])})"
 
 
-def _misplaced(text: str, cited: Cited) -> str:
+_PIECE = re.compile(
+    r"[;:]|,(?!\d)|\b(?:and|or|but|while|whereas|although|unless|except|save|where|when|if|provided)\b|—|\s-\s"
+)
+
+
+def misplaced(text: str, cited: Cited) -> str:
     """A figure whose part of the sentence speaks of a rule that does not have it."""
-    for piece in lex.clauses(text):
+    for piece in _PIECE.split(text):
         words = lex.content(piece)
         if len(words) < 2:
             continue
@@ -150,6 +164,26 @@ def _has(unit: Unit, each: Quantity, figure: str) -> bool:
     if figure in {other for _, other in figures_of(unit.text)}:
         return True
     return each.kind == "frequency" and _loose(each, Cited((unit,)))
+
+
+_CASE = re.compile(r"\b(?:where|if|when|in the event of|in case of|for)\b([^,;]*)", re.IGNORECASE)
+
+
+def other_case(text: str, cited: Cited) -> str:
+    """The figure of one case, said of another that the text cited has a figure of its own for."""
+    for match in _CASE.finditer(text):
+        words = lex.content(match[1])
+        shares = sorted(((lex.share(words, unit.meanings), at) for at, unit in enumerate(cited.units)), reverse=True)
+        if len(words) < 2 or len(shares) < 2 or shares[0][0] < 0.6 or shares[1][0] > shares[0][0] - 0.3:
+            continue
+        own = figures_of(cited.units[shares[0][1]].text)
+        for each, figure in figures_of(text):
+            if match.start() <= each.start < match.end() or figure in {other for _, other in own}:
+                continue
+            alike = {name for other, name in own if _comparable(each, other)}
+            if alike and not alike & {name for _, name in figures_of(text)}:
+                return f"{text[each.start : each.end]!r} belongs to another case of the text cited"
+    return ""
 
 
 _PARTS = re.compile(r";|,? and(?=,| must\b| shall\b| may\b| should\b)")

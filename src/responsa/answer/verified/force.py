@@ -36,19 +36,24 @@ def _nearest_object(text: str, modal: lex.Modal, held: list[tuple[lex.Modal, Uni
 
 def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
     """Whether a modal phrase may stand for another; what limits or negates may turn one into the other."""
-    if other.force == modal.force:
+    if other.force == modal.force or (modal.only and other.only):
         return True
     limited = lex.LIMIT.search(source) or lex.LIMIT.search(text) or other.only
     if {modal.force, other.force} == {"must not", "may"}:
-        if re.search(r"\b(?:no|not) more than|at most|more than|exceed", text + " " + source):
+        leave = text if modal.force == "may" else source
+        if re.search(r"\b(?:(?:no|not) (?:\w+ )?(?:more|longer|later) than|at most|up to|maximum)\b", leave):
             return True  # "no more than 5 % may be": whether the bound is the same is for another guard
         if modal.only or other.only:
             return True
+        if (limiters := _limiters(source)) and _limiters(text) == limiters:
+            return False  # "no one may without", "anyone may without"
         marked = re.search(r"\b(?:only|if|where|when|unless|except|with|without|once|until)\b", text, re.IGNORECASE)
         return bool(limited and marked and re.search(r"\b(?:unless|except|without|other than|after)\b", source + text))
     if {modal.force, other.force} == {"must", "must not"}:
         if modal.force == "must not" and set(_negations(source)) & set(lex.content(text)):
             return True  # "by those who did not": "those who did must not"
+        if _BOUNDED.search(text) and _BOUNDED.search(source):
+            return True  # "must not use more than", "must use no more than": the bound is for another guard
         turned = len(lex.NEGATION.findall(text)) != len(lex.NEGATION.findall(source)) and limited
         inner = modal.verb != other.verb and (lex.NEGATION.search(text) or lex.NEGATION.search(source))
         return bool(turned or inner)
@@ -59,6 +64,10 @@ def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
     if other.force == "need not" and modal.force == "may":
         return "not" in text.split() and modal.verb != other.verb
     return False
+
+
+def _limiters(text: str) -> set[str]:
+    return set(re.findall(r"\b(?:unless|except|without|other than|save|only)\b", text.lower()))
 
 
 def negation(text: str, cited: Cited) -> str:
@@ -96,7 +105,13 @@ def _negated(text: str, unit: Unit, negated: set[str]) -> str:
     return ""
 
 
-_DENIED = re.compile(r"\b(?:must|shall|may|can|is|are|does|do|need) not|cannot|\bno(?:body|ne)?\b", re.IGNORECASE)
+_BOUNDED = re.compile(
+    r"\b(?:at (?:most|least)|up to|maximum|minimum|exceed\w*|(?:less|more|later|fewer|longer|lower|higher) than)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(?:must|shall|may|can|is|are|was|were|has|have|does|do|did|need) not|cannot|\bno(?:body|ne)?\b", re.IGNORECASE
+)
 _MOST = re.compile(r"\b(?:at most|no more than|not more than|up to|maximum|until)\b", re.IGNORECASE)
 
 
@@ -145,6 +160,8 @@ advance arrears
 asset liability
 assets liabilities
 first last
+lapse remain
+lapses remains
 """
 
 
@@ -162,12 +179,19 @@ def contrary(text: str, cited: Cited) -> str:
     return ""
 
 
+# After a "not" that bounds a figure or a way and negates nothing; after a "without" that says what is not asked for.
+_UNTURNED = re.compile(
+    r"\s(?:only\b|exceed\b|(?:\w+\s){0,2}(?:less|more|later|fewer|longer|lower|higher|earlier|frequently) than\b)"
+)
+_FREE = re.compile(r"\s(?:charge|cost|payment|(?:undue |any )?delay)\b")
+
+
 def _negations(text: str) -> list[str]:
     """The first word that carries meaning after each negation, "not more than" and the like left out."""
     found = []
     for match in lex.NEGATION.finditer(text):
         after = text[match.end() :]
-        if re.match(r"\s(?:only\b|(?:less|more|later|fewer|longer|lower|higher|frequently) than\b)", after):
+        if _UNTURNED.match(after) or (match[0].lower() == "without" and _FREE.match(after)):
             continue
         found.append(next(iter(lex.content(after[:120])), ""))
     return found

@@ -9,25 +9,29 @@ from collections.abc import Iterator
 from responsa.answer.verified import words as lex
 from responsa.answer.verified.figures import figures_of
 from responsa.answer.verified.units import Cited, Unit
+from responsa.answer.verified.who import subject
 from responsa.text import normalise
 
 _EXCEPTION = re.compile(
     r"\b(?:unless|except(?: where| when| if| for| on| that)?|other than|save(?: where| as| for)?|provided that|"
-    r"only (?:if|where|when|after|once|with|within|on|for|to|in)|subject to|apart from)\b",
+    r"only (?:if|where|when|after|once|with|within|on|for|to|in)|(?<!\bbe )(?<!\bis )(?<!\bare )subject to|"
+    r"apart from|with the exception of|on (?:the )?condition that)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
     r"\b(?<!only )(?:if|where|when|whenever|while (?=it|they|the|an?\b)|once(?! (?:every|an?|per|each|in)\b)|"
-    r"to the extent|in the event(?: of| that)|in case(?: of)?|as long as)\b",
+    r"to the extent|in the event(?: of| that)|in cases?(?: of)?|as long as)\b",
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(
     r"\b(?:that|which|who|whose|with|without|below|above|of (?:less|more|fewer)|under|"
-    r"\w+ed (?:in|by|under|to|for|on|before|after|with|at))\b",
+    r"\w+ed (?:in|by|under|to|for|on|before|after|with|at)|"
+    r"(?<=\w\s)\w{3,}ing (?:an?|any|at|by|for|from|in|its|less|more|on|the|to|under|with))\b",
     re.I,
 )
 _STOPS = re.compile(r"[,;:.]\s|[.;]\Z|,\Z|\b(?:shall|must|may)\b")
 _HELD = 0.34
+_SLACK = 0.35
 
 
 def _tails(text: str, marker: re.Pattern[str]) -> Iterator[tuple[str, str, bool]]:
@@ -42,6 +46,9 @@ def _tails(text: str, marker: re.Pattern[str]) -> Iterator[tuple[str, str, bool]
         yield match[0], text[match.end() : end] if not joined else text[match.end() : end] + " \x00" + rest, joined
 
 
+_BOTH = re.compile(r"\b(?:and|after having|after)\b")
+
+
 def limits(text: str, cited: Cited) -> str:
     """A condition or an exception of the rule that the sentence does not have."""
     words = frozenset(lex.content(text))
@@ -53,11 +60,11 @@ def limits(text: str, cited: Cited) -> str:
                 if joined and (not lex.content(rest) or lex.share(lex.content(rest), words) < 0.5):
                     continue
                 own = lex.content(clause)
-                if _same_head(found, own, text):
-                    continue
                 lost = {each for other, each in figures_of(clause) if other.value != 1} - {
                     each for _, each in figures_of(text)
                 }
+                if not lost and _same_head(found, own, text):
+                    continue
                 if (
                     own
                     and lex.share(own, words) >= _HELD
@@ -74,6 +81,22 @@ def limits(text: str, cited: Cited) -> str:
                 if _elsewhere(text, unit, clause):
                     continue
                 return f"the {name} {(found + clause).strip()!r} of the text cited is left out"
+    return ""
+
+
+def halved(text: str, cited: Cited) -> str:
+    """One of two conditions, joined by "and" or by "after", without the other."""
+    words = frozenset(lex.content(text))
+    for unit in _ruling(text, cited):
+        for marker in (_EXCEPTION, _CONDITION):
+            for found, tail, joined in _tails(normalise(unit.text), marker):
+                first, *others = _BOTH.split(tail.partition("\x00")[0])
+                if joined or not others or lex.share(lex.content(first), words) < 0.6:
+                    continue
+                for other in others:
+                    own = lex.content(other)
+                    if len(own) > 1 and lex.share(own, words) <= 0.25:
+                        return f"of the condition {(found + tail).strip()!r} the text cited has more"
     return ""
 
 
@@ -95,9 +118,44 @@ def _kept(name: str, found: str, own: tuple[str, ...], text: str, source: str) -
     return turned or share >= 0.8 or (share >= 0.6 and _RELATIVE.search(text) is not None)
 
 
+_OPENING = re.compile(
+    r"\W*(?:On|In|For|At|During|Upon|After|Before|From|With|Without)\b"
+    r"(?! (?:accordance|addition|example|instance|particular|such|the|this|these|those)\b)"
+    r"((?:(?! shall | must | may )[^,;:.])*),"
+)
+
+
+def opening(text: str, cited: Cited) -> str:
+    """What a rule begins with ("On steep slopes, manure shall"), left out."""
+    words = frozenset(lex.content(text))
+    for unit in _ruling(text, cited):
+        found = _OPENING.match(normalise(unit.text))
+        own = lex.content(found[1]) if found else ()
+        if found and own and lex.share(own, words) <= 0.2:
+            return f"{found[0].strip(' ,')!r} of the text cited is left out"
+    return ""
+
+
+def inverted(text: str, cited: Cited) -> str:
+    """ "unless it is" made "if it is", and nothing else turned with it."""
+    for unit in _ruling(text, cited):
+        source = normalise(unit.text)
+        forces = [{modal.force for modal in lex.modals(each)} for each in (text, source)]
+        for one, other in ((_UNLESS, _IF), (_IF, _UNLESS)):
+            theirs = [lex.content(match[1])[:4] for match in one.finditer(source)]
+            mine = [lex.content(match[1])[:4] for match in other.finditer(text)]
+            if forces[0] and forces[0] == forces[1] and any(each and each in theirs for each in mine):
+                return "an exception of the text cited is made a condition, or the reverse"
+    return ""
+
+
+_UNLESS = re.compile(r"\b(?:unless|except (?:where|if|when))\b([^,;.]*)", re.IGNORECASE)
+_IF = re.compile(r"\b(?<!except )(?<!only )(?:if|where|when)\b(?! not\b)([^,;.]*)", re.IGNORECASE)
+
+
 def only(text: str, cited: Cited) -> str:
     """ "need only be told on request" made "must be told"."""
-    for unit in cited.near(text)[:1]:
+    for unit in _ruling(text, cited):
         if any(modal.only for modal in lex.modals(normalise(unit.text))) and not re.search(
             r"\b(?:only|solely|unless|except|not|no|if|where|when|requires?|needs?|after|until|at least|nobody|"
             r"without)\b",
@@ -124,7 +182,7 @@ _NARROWING = frozenset(_NARROWING_WORDS.split())
 def narrowed(text: str, cited: Cited) -> str:
     """A rule for some, said of all: "a small company may" without the "small"."""
     words = set(lex.tokens(text))
-    for unit in cited.near(text)[:1]:
+    for unit in _ruling(text, cited):
         source = normalise(unit.text)
         for modal in lex.modals(source):
             start, _ = lex.clause_at(source, modal.start)
@@ -136,8 +194,18 @@ def narrowed(text: str, cited: Cited) -> str:
 
 
 def _ruling(text: str, cited: Cited) -> list[Unit]:
-    """The unit that holds most of a sentence, if there is any."""
-    return cited.near(text)[:1]
+    """The unit that holds most of a sentence, if there is any; one that holds less where that one is about another
+    than the sentence, and this one about the same."""
+    near = cited.near(text, _SLACK)
+    mine = _subjects(text)
+    own = [unit for unit in near if mine & _subjects(unit.text)]
+    return (own if mine and own and _subjects(near[0].text) else near)[:1]
+
+
+def _subjects(text: str) -> set[str]:
+    """The last word of each subject of a modal verb."""
+    plain = normalise(text)
+    return {found[-1] for modal in lex.modals(plain) if (found := subject(plain, modal))}
 
 
 def _elsewhere(text: str, unit: Unit, clause: str) -> bool:
@@ -166,7 +234,7 @@ def scope(text: str, cited: Cited) -> str:
     """ "all" or "always" that the text does not say, or the narrower description of whom a rule binds left out."""
     if lex.universals(text) and not lex.universals(cited.text) and not _generic(text, cited):
         return "it claims for all cases what the text cited does not"
-    unit = next(iter(cited.near(text)), None)
+    unit = next(iter(_ruling(text, cited)), None)
     if unit is None:
         return ""
     words = frozenset(lex.content(text))
@@ -195,7 +263,7 @@ _FOR = re.compile(r"\b(?:for|to)\s(\w+s)\s(?:that|who|which)\s([^,.;]*)", re.IGN
 def described(text: str, cited: Cited) -> str:
     """A rule for those described, said of all of them: "for groups that were fined" made "for groups"."""
     words = frozenset(lex.content(text))
-    for unit in cited.near(text)[:1]:
+    for unit in _ruling(text, cited):
         for match in _FOR.finditer(normalise(unit.text)):
             own = lex.content(match[2])
             plain = re.search(rf"\b(?:for|to)\s{re.escape(match[1])}\b", text, re.IGNORECASE)
@@ -211,7 +279,7 @@ def _generic(text: str, cited: Cited) -> bool:
         return re.search(r"\b(?:each|any)\b", cited.text, re.IGNORECASE) is not None
     nouns = lex.content(found[1])
     words = frozenset(lex.content(text))
-    for unit in cited.near(text)[:1]:
+    for unit in _ruling(text, cited):
         source = normalise(unit.text)
         for match in re.finditer(r"[\w-]+", source):
             if nouns and lex.meaning(match[0]) in nouns:

@@ -20,6 +20,7 @@ from responsa.answer.verified.guards import GUARDS
 
 FILE = "support.json"
 _CLOSE = 1e-4  # probabilities nearer to 0 or 1 count as if that far from it
+_UNLIKE, _STRANGE = 1 / 3, 0.2  # a sentence with less of its words in the text is not near it, or on something else
 _MOST_NEW = 6  # new words that count
 # How much of the sentence's words one unit of the text holds: above the first share up to the second.
 _BANDS = {"near": (0.97, 1.0), "between": (0.8, 0.97), "far": (0.6, 0.8)}
@@ -78,10 +79,15 @@ def columns(weighed: Weighed) -> dict[str, float]:
 
 
 def support(weighed: Weighed) -> float:
-    """The support of a sentence, 0 to 1."""
+    """The support of a sentence, 0 to 1; of one that shares few words with the text no more than the probability of
+    entailment, for the rest of what is weighed speaks of sentences near the text, and of one that shares next to none
+    less, for the network was taught with sentences on the text that they are paired with."""
     learned = weights()
     total = learned.bias + sum(learned.weights.get(name, 0.0) * value for name, value in columns(weighed).items())
-    return 1 / (1 + math.exp(-total))
+    found = 1 / (1 + math.exp(-total))
+    if weighed.held >= _UNLIKE:
+        return found
+    return min(found, max(weighed.judged, default=(0.0,))[0] * min(1.0, weighed.held / _STRANGE))
 
 
 def least() -> float:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 from responsa.answer.verified import words as lex
+
+_GOES_ON = re.compile(r"\W*(?:(?:where|when|if)\s)?(?:it|they|he|she|this|that|these|those|such)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,23 @@ class Cited:
         """The units that hold most of a text's words, the best first, and those that hold ``slack`` less. Of units
         that hold as much, that is nearer whose words fewer others have."""
         words = {*lex.content(text), *lex.labels(text)}
-        held = [(len(words & unit.meanings) / len(words) if words else 1.0, unit) for unit in self.units]
+        held = [
+            (len(words & (unit.meanings | carried)) / len(words) if words else 1.0, unit)
+            for unit, carried in zip(self.units, self._carried, strict=True)
+        ]
         best = max((each for each, _ in held), default=0.0)
         near = [(each, unit) for each, unit in held if each >= best - slack - 1e-9]
         return [unit for _, unit in sorted(near, key=lambda item: (-item[0], -self._own(words, item[1])))]
+
+    @cached_property
+    def _carried(self) -> tuple[frozenset[str], ...]:
+        """For each unit that goes on from the one before ("It shall"), the meanings of that one's subject."""
+        found = [frozenset[str]()] * len(self.units)
+        for place, (before, unit) in enumerate(pairwise(self.units), 1):
+            if before.passage_id == unit.passage_id and _GOES_ON.match(unit.text):
+                modal = next(iter(lex.modals(before.text)), None)
+                found[place] = found[place - 1] | frozenset(lex.content(before.text[: modal.start] if modal else ""))
+        return tuple(found)
 
     def _own(self, words: set[str], unit: Unit) -> float:
         """The weight of the words that a unit holds: less for those that others hold too."""

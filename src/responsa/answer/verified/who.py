@@ -116,7 +116,9 @@ def crossed(text: str, cited: Cited) -> str:
     return ""
 
 
-_COORDINATED = re.compile(r"\b(?:and|or|but|while|whereas)\b|[;:]")
+_COORDINATED = re.compile(
+    r"\b(?:and|or|but|while|whereas|although|unless|except|save|where|when|if|provided|even)\b|[;:]|,(?!\d)"
+)
 _BACK = re.compile(
     r"\W*(?:it|they|he|she|this|these|such|the|where|in (?:this|that|such)|those|its|their|doing)\b", re.I
 )
@@ -177,7 +179,7 @@ def roles(text: str, cited: Cited) -> str:
 
 _PRONOUN = re.compile(r"\b(?:it|they|he|she|this|these|that|such)\s*\Z", re.IGNORECASE)
 _HEAD = re.compile(
-    r"\b(?:that|which|who|whose|with|of|from|for|in|to|under|below|above|intending|wishing|holding)\b|\b\w+ed(?=\s(?:in|by|under|to|for|on|before|after|with|at)\b)"
+    r"\b(?:that|which|who|whose|with|of|from|for|in|to|under|below|above|intending|wishing|holding)\b|(?:(?<=s\s)|(?<=person\s))\w{2,}ing\b|\b\w+ed(?=\s(?:in|by|under|to|for|on|before|after|with|at)\b)"
 )
 
 

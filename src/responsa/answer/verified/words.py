@@ -32,6 +32,7 @@ weekly week weeks
 daily day days
 increase raise
 begin start commence
+beforehand advance
 end terminate cease stop finish
 buy purchase
 use utilise
@@ -74,7 +75,7 @@ permitted allowed prohibited forbidden mandatory compulsory possible necessary
 maximum minimum following take place carry out make made making period time place order
 two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
 twenty thirty forty fifty sixty seventy eighty ninety hundred
-way case cases accordingly via just solely one ones else longer however prior latest
+way case cases accordingly via just solely one ones else longer however prior latest although though often
 """
 _STOP = frozenset(_STOP_WORDS.split())
 _UNIVERSAL = re.compile(
@@ -112,7 +113,7 @@ _FORCES: tuple[tuple[str, str], ...] = (
     ),
     (
         "must not",
-        r"(?:must|shall|may|can|could) (?:in no (?:case|event)|never|neither|not)|cannot|"
+        r"(?:must|shall|may|can|could) (?:in no (?:case|event)|never|neither|not|no longer)|cannot|"
         r"(?:is|are|be) (?:prohibited|forbidden|banned|not (?:permitted|allowed|entitled|authorised))(?: from| to)?|"
         r"(?:nobody|no one|none) (?:may|shall|can|must)",
     ),
@@ -138,17 +139,22 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 _BE = re.compile(
-    r"\s*(?:not |also |only |then |always |first )*be(?:en)?\s+(?:[a-z]+ly )*"
+    r"\s*(?:,[^,;:.]{1,120},\s*)?(?:not |also |only |then |always |first )*be(?:en)?\s+(?:[a-z]+ly )*"
     r"[a-z]+(?:ed|en|t|ne|d|de|ld|wn|id)\b",
     re.IGNORECASE,
 )
 _NOBODY = re.compile(r"\W*(?:no\b(?! (?:more|less|later|fewer|longer) than)|nobody|neither|none)\b")
-NEGATION = re.compile(r"\b(?:not|no|never|nobody|none|neither|nor|cannot|without|non)\b|n't\b", re.IGNORECASE)
+NEGATION = re.compile(
+    r"\b(?:not|no|never|nobody|none|neither|nor|cannot|without|non|fail(?:s|ed|ing|ure)? to)\b|n't\b", re.IGNORECASE
+)
 LIMIT = re.compile(
     r"\b(?:unless|except(?:ion|ions|ing)?|only|solely|other than|save|exempt\w*|prohibit\w*|forbid\w*|exclud\w*|"
-    r"outside|provided that|subject to|free|apart from|un\w{5,}|void)\b",
+    r"outside|provided that|subject to|free|apart from|un(?!der|i[ofqtv]|til)\w{5,}|void)\b",
     re.IGNORECASE,
 )
+
+_UNABLE = re.compile(r"\b(?:that|who|which|(?:if|where|when) (?:it|they|he|she|(?:an? |the )?\w+))\s\Z", re.IGNORECASE)
+_LEAVE = re.compile(r"\b(?:may|can|could|might)\s\Z", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -257,6 +263,10 @@ def _modals(text: str) -> Iterator[Modal]:
     for match in _FORCE.finditer(text):
         if (match.start() == 0 and match[0] == "Should") or (match[0] == "May" and match.start()):
             continue  # "Should it fail, ..."; the month
+        if match[0].lower() == "cannot" and _UNABLE.search(text, 0, match.start()):
+            continue  # "a firm that cannot do so": not banned from it
+        if match[0].lower().startswith("be ") and _LEAVE.search(text, max(0, match.start() - 6), match.start()):
+            continue  # "may be required to" is leave to require
         force = str(match.lastgroup).replace("_", " ")
         after = _AFTER.match(text, match.end())
         verb = meaning(after["verb"]) if after else ""
