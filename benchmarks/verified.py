@@ -3,13 +3,15 @@
 ``tests/data/verified_cases.jsonl``, ``wording_cases.jsonl``, ``rule_cases.jsonl`` and ``answer_cases.jsonl`` hold
 passages and sentences written for this project: those of the first three keep close to the text, with one thing changed
 in the unsupported ones, the second by writers who knew nothing of the checks, the third on passages with several rules
-or groups each; those of the fourth are put freely, as language models write answers. Even ids were used to tune rules
-and weights, odd ids were not, but two ways to weigh were compared on those of the fourth.
+or groups each; those of the fourth are put freely, as language models write answers. A fifth set is made of the twins
+of ``training/near_pairs.jsonl`` that no network learned from, two in five on real rules. Even ids were used to tune
+rules and weights, odd ids were not, but two ways to weigh were compared on those of the third.
 ``python -m benchmarks.verified --fit`` writes the weights anew.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import statistics
@@ -24,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks import data
 from benchmarks.report import ROOT, Part, Row, Table
 from responsa import questions, recipe, sample
 from responsa.answer.generators.base import Tools
@@ -36,22 +39,27 @@ from responsa.corpus import library
 from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
 from responsa.engine import Engine, prepare
+from responsa.learn import nli
+from responsa.learn.labels import texts_of
 from responsa.models.chat.load import load_chat
 from responsa.models.classify import Entailment
 from responsa.models.load import load_pairs
 from responsa.storage import write_json
 from responsa.testing import Asked, ChatServer
 from responsa.testing.replies import sensible
+from responsa.text import tidy
 from responsa.types import Ranking
 
 Floats = npt.NDArray[np.float64]
 
 CASES = ROOT / "tests" / "data" / "verified_cases.jsonl"
+TWINS = ROOT / "training" / "near_pairs.jsonl"
 SETS = {
     "near the text": CASES,
     "near the text, by others": CASES.with_name("wording_cases.jsonl"),
     "near passages of several rules": CASES.with_name("rule_cases.jsonl"),
     "put freely": CASES.with_name("answer_cases.jsonl"),
+    "of twins": TWINS,
 }
 WEIGHTS = ROOT / "src" / "responsa" / "answer" / "verified" / "support.json"
 WITHHELD, KEPT, OVERHEAD = 0.95, 0.90, 0.300
@@ -72,7 +80,7 @@ class Said:
 @contextmanager
 def opened(path: Path = CASES) -> Iterator[tuple[list[Said], Corpus]]:
     """The sentences of the cases, with a library of their passages: a document a case."""
-    cases = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    cases = twins() if path == TWINS else [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "cases.jsonl"
         rows.write_text("\n".join(json.dumps(row) for case in cases for row in _passages(case)), encoding="utf-8")
@@ -80,6 +88,28 @@ def opened(path: Path = CASES) -> Iterator[tuple[list[Said], Corpus]]:
         with Library.open(Path(folder) / "library") as made:
             corpus = made.corpus()
             yield [said for case in cases for said in _said(case, corpus)], corpus
+
+
+def twins() -> list[dict[str, object]]:
+    """The twins that were measured only, as cases: a premise is a passage; its digest makes the id even or odd."""
+    told: dict[str, list[dict[str, object]]] = {}
+    for pair in nli.read(TWINS, lambda: texts_of(data.folder(), {})).test:
+        premise, text = pair.texts
+        row = {
+            "text": text,
+            "cites": ["A"],
+            "supported": pair.label == nli.LABELS.index("entailment"),
+            "kind": "twin",
+        }
+        told.setdefault(premise, []).append(row)
+    return [
+        {
+            "id": 2 * place + int(hashlib.sha256(premise.encode()).hexdigest()[8:16], 16) % 2,
+            "passages": [{"id": "A", "text": tidy(premise)}],
+            "sentences": rows,
+        }
+        for place, (premise, rows) in enumerate(told.items())
+    ]
 
 
 def _passages(case: dict[str, object]) -> Iterator[dict[str, object]]:

@@ -478,7 +478,7 @@ def everything_about(error):
 def test_the_key_goes_to_the_server_and_nowhere_else(server, tmp_path, monkeypatch, caplog, capfd, moment, fault):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("MY_API_KEY", f" {KEY}\n")
-    service = Service(server.url, key="MY_API_KEY", clock=moment.clock(), timeout=0.05, attempts=2)
+    service = Service(server.url, key="MY_API_KEY", clock=moment.clock(), timeout=0.5, attempts=2)
     cache = Cache(tmp_path / "cache.sqlite")
     encoder = CachedEncoder(HttpEncoder(service, "m"), cache)
     reranker = CachedScorer(HttpReranker(service, "m"), cache)

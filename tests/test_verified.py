@@ -14,7 +14,7 @@ from responsa.answer.generators.base import AnswerFailed, Tools
 from responsa.answer.generators.sources import of_passages
 from responsa.answer.generators.together import answers
 from responsa.answer.verified import NOT_ANSWERED, Verified, VerifiedAnswer
-from responsa.answer.verified.check import Claim, Evidence, check, located
+from responsa.answer.verified.check import Claim, Evidence, Reader, check, located
 from responsa.answer.verified.draft import Cite, Given, foreign
 from responsa.errors import ModelError, RecipeError
 from responsa.models.chat.scripted import ScriptedChat
@@ -295,6 +295,27 @@ def test_items_are_read_with_their_lead_in(corpus_of):
     above = scripted(said("The date must be contained in the report.", "3"))
     answer = stage(above)(QUERY, Ranking.of("q", [("L", 1.0)], "minmax"), corpus, flat, 0.9)
     assert answer.sentences[0].citations[0].passage_id == "Lb"  # a lead-in brings its items
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "A firm must: (a) keep points (b) and (c) apart; and (b) tell clients.",
+            ["A firm must: (a) keep points (b) and (c) apart; and", "A firm must: (b) tell clients."],
+        ),
+        ("Fees are: (i) low, (ii) fixed. They fall.", ["Fees are: (i) low,", "Fees are: (ii) fixed.", "They fall."]),
+        (
+            "A firm subject to points (a), (b) and (c) must report.",
+            ["A firm subject to points (a), (b) and (c) must report."],
+        ),
+        ("Note: (a) is void.", ["Note: (a) is void."]),
+    ],
+)
+def test_items_within_a_line(corpus_of, text, found):
+    corpus = corpus_of(("P", text))
+    (source,) = of_passages([corpus["P"]], corpus)
+    assert [unit.text for unit in Reader(corpus).units(source)] == found
 
 
 def test_a_quote_may_run_from_a_lead_in_into_its_item(corpus_of):

@@ -28,8 +28,17 @@ PROFITS = "Own funds shall include profits only with the permission of the offic
 DUTY = "An undertaking may hand over a task. It shall stay fully liable for the task."
 PERMIT = "The office may exempt a branch if its assets are below EUR 3 billion and the law of its home is equivalent."
 DEATH = "The maker shall report a fault within 15 days. In the event of a fatal crash, it shall report within ten days."
+OPENED = "A firm shall check clients when opening an account and when paying out EUR 500 or more."
+FELLED = "No person shall cut a tree without consent, save where it is about to fall."
+BORROWED = "A fund may borrow up to 50 % of its value where it is sold to anyone and up to 100 % where it is sold only to experts."
 
 OBJECTED = [
+    ("paired", BORROWED, "Where it is sold to anyone, a fund may borrow up to 100 % of its value."),
+    ("figures", "At least one quarter must be paid up.", "At least 20 % must be paid up."),
+    ("figures", "A rider who is late for two months may claim.", "A rider who is late for one month may claim."),
+    ("negation", "The board must meet members of staff.", "The board must meet in the absence of members of staff."),
+    ("limits", PERMIT, "The office may exempt a branch if the law of its home is equivalent."),
+    ("modality", "A holder shall not be required to tell more.", "A holder must not tell more."),
     ("figures", LOGS, "The operator shall keep the logs for at least 24 months."),
     ("misplaced", LOGS, "The operator shall keep the logs for at least 48 hours."),
     ("limits", WALLET, "A provider of a coin wallet shall not lend coins."),
@@ -70,6 +79,53 @@ PASSED = [
     ("negation", "A firm must refund the fee free of charge.", "A firm must refund the fee without charge."),
     ("negation", "A firm that fails to report must pay.", "A firm that does not report must pay."),
     ("figures", "Approval is needed above 20, 40 or 60 per cent.", "Approval is needed above 40 per cent."),
+    ("negation", "A review is due at least every ten years.", "A review is due no less often than every ten years."),
+    ("negation", "Time may be cut to not less than 15 days.", "Time may be cut, though not below 15 days."),
+    (
+        "negation",
+        "The board must meet without members of staff.",
+        "The board must meet in the absence of members of staff.",
+    ),
+    ("modality", "A holder shall not require a user to tell more.", "A holder must not require more of a user."),
+    ("modality", "It shall be liable, unless it proves a storm.", "It is liable unless it can prove a storm."),
+    ("limits", "A permit is valid, provided that the fee is paid.", "Provided the fee is paid, a permit is valid."),
+    ("limits", "Damaged cells shall be kept apart from others.", "Damaged cells must be kept separate."),
+    ("limits", OPENED, "A firm shall check clients when opening an account."),
+    ("halved", OPENED, "A firm shall check clients when opening an account."),
+    (
+        "limits",
+        "It may ask a fee only if the term was short, and any fee shall meet costs.",
+        "Any fee shall meet costs.",
+    ),
+    (
+        "limits",
+        "An agent must name its firm if it meets a client. It must not act for two.",
+        "An agent must not act for two.",
+    ),
+    ("inverted", FELLED, "A tree shall not be cut by any person without consent, except where it is about to fall."),
+    ("addressee", "Employers with 20 or more workers shall set up a desk.", "A desk shall be set up by employers."),
+    ("addressee", "The buyer and its agents must abstain.", "The buyer must abstain."),
+    (
+        "addressee",
+        "A firm must pay the sum in by the next day.",
+        "The sum must be paid in by the next day at the latest.",
+    ),
+    (
+        "addressee",
+        "A ship shall be towed by an approved tug after each repair.",
+        "A ship shall be towed by an approved tug.",
+    ),
+    (
+        "addressee",
+        "The person placing the toy on a shelf must log it.",
+        "A person that places the toy on a shelf must log it.",
+    ),
+    ("figures", "At least one quarter must be paid up.", "At least 25 % must be paid up."),
+    ("figures", "At least 25 % must be paid up.", "At least one quarter must be paid up."),
+    ("figures", "A rider who is late twice in a month may claim.", "A rider who is late twice in one month may claim."),
+    ("figures", "No one under the age of 18 may drive.", "No one under 18 years of age may drive."),
+    ("figures", "It lapses after three consecutive years.", "It lapses after three years in a row."),
+    ("paired", BORROWED, "Where it is sold only to experts, a fund may borrow up to 100 % of its value."),
     ("addressee", "Persons who run a site must log visits.", "Persons running a site must log visits."),
     ("addressee", "A firm may, after a hearing, cut the duty.", "The duty may, after a hearing, be cut by a firm."),
     ("replaced", "A member must be told in advance of a vote.", "A member must be told beforehand of a vote."),

@@ -121,7 +121,7 @@ _FRACTION = _pattern(
 )
 _TIMES = _pattern(rf"(?P<n>{_NUMBER}){_BLANK}times\b|\b(?P<w>twice|thrice)\b(?! (?:a|per|each|every|in)\b)")
 # The number of the unit may be repeated in brackets: "ten (10) days".
-_AMOUNT = rf"(?P<n>{_NUMBER})(?:\s?\(\d{{1,3}}\))?[-\s]{{1,2}}(?P<u>{_UNIT})\b(?!-)"
+_AMOUNT = rf"(?P<n>{_NUMBER})(?:\s?\(\d{{1,3}}\))?[-\s]{{1,2}}(?:(?:consecutive|successive) )?(?P<u>{_UNIT})\b(?!-)"
 _DURATION = _pattern(_AMOUNT)
 _CITED = (
     re.compile(  # a number with these before it names a provision: "Article 30 days" cannot be, "Table 2 %" neither

@@ -26,6 +26,8 @@ _WORD = r"[^\W_]+(?:[.,](?=\d)\d+)*"
 _TOKEN = re.compile(rf"{_WORD}|[<>]=|[%‰<>≤≥=±+×÷$¢-¥\u20a0-\u20c0]|(?<![\w)])[-−–](?=\d)")
 _SPELLED = {">=": "≥", "<=": "≤"}
 _ITEM = re.compile(r"^[ \t\u200e]*(?:\((?:[a-z]{1,4}|\d{1,3})\)|[-–•*]|\d{1,2}[.)])\s", re.MULTILINE)
+_WITHIN = re.compile(r"(?:[:;,—–-]|\b(?:and|or)) (?=\(([a-z]|[ivx]{2,4}|\d{1,2})\)\s)")  # an item within a line
+_LABELS = ("a b c d e f g h i j k l m n o p", "i ii iii iv v vi vii viii ix x xi xii", "1 2 3 4 5 6 7 8 9 10 11 12")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\.\.\.|…)\s*")
 _FEW = 6  # words that are found word for word or not at all
 _NEAR = 0.9  # the share of words that a quote has in common with the place it is of
@@ -158,11 +160,24 @@ def _pieces(text: str) -> Iterable[tuple[str, int, int]]:
     """(lead-in, start, end) of each sentence; the items of a list one by one, with what stands before them."""
     for start, end in sentences(text):
         items = [match.start() for match in _ITEM.finditer(text, start, end) if match.start() > start]
+        items = items or _in_a_line(text, start, end)
         if not items or not text[start : items[0]].rstrip().endswith((":", "-", "—", "–")):
             yield from (("", *part) for part in _parts(text, start, end))
             continue
         for place, stop in zip(items, [*items[1:], end], strict=True):
             yield text[start : items[0]], place, place + len(text[place:stop].rstrip())
+
+
+def _in_a_line(text: str, start: int, end: int) -> list[int]:
+    """Where the items of a list begin that is not broken into lines: "must: (a) keep records; and (b) report"."""
+    best: list[int] = []
+    for labels in map(str.split, _LABELS):
+        found: list[int] = []
+        for match in _WITHIN.finditer(text, start, end):
+            if match[1] == labels[len(found)] and len(found) < len(labels) - 1:
+                found.append(match.end())
+        best = max(best, found, key=len)
+    return best if len(best) > 1 else []
 
 
 def _parts(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:

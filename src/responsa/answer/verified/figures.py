@@ -75,13 +75,19 @@ def _value(word: str) -> Decimal:
 
 def figures(text: str, cited: Cited) -> str:
     """A figure, deadline or number that the cited text does not have."""
-    known = {figure for _, figure in figures_of(cited.text)}
+    known = {name for each, figure in figures_of(cited.text) for name in (figure, _percent(each))}
     plain = _numbers(cited.text + "\n" + cited.around) | {
         each.value for each, _ in figures_of(cited.text) if each.value is not None
     }
     told = figures_of(text)
     for each, figure in told:
-        if figure not in known and not _loose(each, cited) and not _enumerated(text[each.start : each.end], cited):
+        if each.value in plain and _OLD.match(text, each.end):
+            continue
+        if (
+            not {figure, _percent(each)} & known - {""}
+            and not _loose(each, cited)
+            and not _enumerated(text[each.start : each.end], cited)
+        ):
             return f"{text[each.start : each.end]!r} does not stand in the text cited"
     for value in sorted(_numbers(text, [each for each, _ in told]) - plain):
         return f"the number {value} does not stand in the text cited"
@@ -95,6 +101,14 @@ def figures(text: str, cited: Cited) -> str:
         if day not in cited.meanings:
             return f"{day!r} does not stand in the text cited"
     return ""
+
+
+_OLD = re.compile(r"\s(?:of age|old)\b", re.IGNORECASE)
+
+
+def _percent(each: Quantity) -> str:
+    """A fraction as a percentage; "" for what is none."""
+    return f"{(100 * each.value).normalize()} %" if each.kind == "fraction" and each.value is not None else ""
 
 
 def _enumerated(told: str, cited: Cited) -> bool:
@@ -119,6 +133,12 @@ def _loose(each: Quantity, cited: Cited) -> bool:
     """A deadline without a number, or a frequency that is worded otherwise there."""
     if each.value is None and not each.iso:
         return True
+    if (
+        each.kind == "duration"
+        and each.value == 1
+        and re.search(rf"\b(?:an?|each|every|per) {each.unit}\b", cited.text)
+    ):
+        return True  # "in one month" for "in a month"
     if each.kind == "fraction":
         return re.search(r"\ban? (?:third|half|quarter|fifth|tenth)\b", cited.text) is not None
     if each.kind != "frequency":
@@ -209,7 +229,11 @@ def paired(text: str, cited: Cited) -> str:
                 return f"{text[each.start : each.end]!r} belongs to another part of the text cited"
             alike = [other for other, name in told if name != figure and _comparable(other, own[0])]
             views = (words, _context(text, each))
-            if alike and all(_closer(mine, own, alike, unit.text) for mine in views):
+            if (
+                alike
+                and all(_closer(mine, own, alike, unit.text) for mine in views)
+                and not _follows(words, own, alike, unit.text)
+            ):
                 return f"{text[each.start : each.end]!r} stands for something else in the text cited"
     return ""
 
@@ -234,6 +258,22 @@ def _closer(mine: set[str], own: Sequence[Quantity], alike: Sequence[Quantity], 
     """Whether words fit the places of other quantities better than those of the same one."""
     best = max(_likeness(mine, _context(source, other)) for other in own)
     return any(_likeness(mine, _context(source, other)) > best for other in alike)
+
+
+def _follows(mine: set[str], own: Sequence[Quantity], alike: Sequence[Quantity], source: str) -> bool:
+    """Whether what comes after a quantity there is told, and more of it than of what comes after the others: "50 % of
+    its value for small funds and 100 % for others" names once what both are shares of."""
+    shares = [
+        [lex.share(after, frozenset(mine)) for other in each if (after := _after(source, other))]
+        for each in (own, alike)
+    ]
+    return bool(shares[0]) and max(shares[0]) > max(shares[1], default=0.0)
+
+
+def _after(text: str, each: Quantity) -> tuple[str, ...]:
+    """The words from a quantity to the next comma or "and"."""
+    stop = re.compile(r"[,;:](?!\d)|\band\b|\Z").search(text, each.end)
+    return lex.content(text[each.end : stop.start()]) if stop else ()
 
 
 def _likeness(one: set[str], other: set[str]) -> int:

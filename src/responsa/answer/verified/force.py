@@ -13,6 +13,8 @@ from responsa.text import normalise
 def modality(text: str, cited: Cited) -> str:
     """A duty made a leave, a leave made a duty, a ban lifted."""
     for modal in lex.modals(text):
+        if _ABLE.search(text, 0, modal.end):
+            continue
         start, end = lex.clause_at(text, modal.start)
         near = cited.near(text[start:end] if len(lex.content(text[start:end])) > 2 else text, 0.1)
         held = [(other, unit) for unit in near for other in lex.modals(normalise(unit.text))]
@@ -25,6 +27,12 @@ def modality(text: str, cited: Cited) -> str:
             other = (same or held)[0][0]
             return f"{modal.force!r} where the text cited says {other.force!r}"
     return ""
+
+
+# "unless it can prove": what somebody is able to do is no leave.
+_ABLE = re.compile(
+    r"\b(?:unless|if|where|when|once|until|who|which|that) (?:[\w']+ ){0,4}?c(?:an|ould)\Z", re.IGNORECASE
+)
 
 
 def _nearest_object(text: str, modal: lex.Modal, held: list[tuple[lex.Modal, Unit]]) -> list[tuple[lex.Modal, Unit]]:
@@ -181,7 +189,8 @@ def contrary(text: str, cited: Cited) -> str:
 
 # After a "not" that bounds a figure or a way and negates nothing; after a "without" that says what is not asked for.
 _UNTURNED = re.compile(
-    r"\s(?:only\b|exceed\b|(?:\w+\s){0,2}(?:less|more|later|fewer|longer|lower|higher|earlier|frequently) than\b)"
+    r"\s(?:only\b|exceed\b|(?:\w+\s){0,2}(?:less|more|later|fewer|longer|lower|higher|earlier|frequently|often) than\b|"
+    r"(?:one )?(?:below|under|above|over|beyond)\s[^a-z]*\d)"
 )
 _FREE = re.compile(r"\s(?:charge|cost|payment|(?:undue |any )?delay)\b")
 

@@ -14,8 +14,9 @@ from responsa.text import normalise
 
 _EXCEPTION = re.compile(
     r"\b(?:unless|except(?: where| when| if| for| on| that)?|other than|save(?: where| as| for)?|provided that|"
+    r"(?:(?<=, )|\A)provided (?=(?:it|they|he|she|the|this|these|such|an?)\b)|"
     r"only (?:if|where|when|after|once|with|within|on|for|to|in)|(?<!\bbe )(?<!\bis )(?<!\bare )subject to|"
-    r"apart from|with the exception of|on (?:the )?condition that)\b",
+    r"(?<!kept )(?<!held )(?<!stored )apart from|with the exception of|on (?:the )?condition that)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
@@ -29,7 +30,7 @@ _RELATIVE = re.compile(
     r"(?<=\w\s)\w{3,}ing (?:an?|any|at|by|for|from|in|its|less|more|on|the|to|under|with))\b",
     re.I,
 )
-_STOPS = re.compile(r"[,;:.]\s|[.;]\Z|,\Z|\b(?:shall|must|may)\b")
+_STOPS = re.compile(r"[,;:.]\s|[.;]\Z|,\Z|\b(?:shall|must|may)\b|\b(?:and|or) (?=(?:when|where|if)\b)")
 _HELD = 0.34
 _SLACK = 0.35
 
@@ -107,7 +108,7 @@ def _kept(name: str, found: str, own: tuple[str, ...], text: str, source: str) -
     if (
         _CONDITION.search(text)
         or _EXCEPTION.search(text)
-        or re.search(r"\b(?:only|requires?|needs?|whose|with|until)\b", text)
+        or re.search(r"\b(?:only|requires?|needs?|whose|with|until|but (?:to|for))\b", text)
     ):
         return True
     denied = len(lex.NEGATION.findall(text))
@@ -140,6 +141,8 @@ def inverted(text: str, cited: Cited) -> str:
     """ "unless it is" made "if it is", and nothing else turned with it."""
     for unit in _ruling(text, cited):
         source = normalise(unit.text)
+        if "in which case" in source:
+            continue
         forces = [{modal.force for modal in lex.modals(each)} for each in (text, source)]
         for one, other in ((_UNLESS, _IF), (_IF, _UNLESS)):
             theirs = [lex.content(match[1])[:4] for match in one.finditer(source)]
@@ -149,8 +152,8 @@ def inverted(text: str, cited: Cited) -> str:
     return ""
 
 
-_UNLESS = re.compile(r"\b(?:unless|except (?:where|if|when))\b([^,;.]*)", re.IGNORECASE)
-_IF = re.compile(r"\b(?<!except )(?<!only )(?:if|where|when)\b(?! not\b)([^,;.]*)", re.IGNORECASE)
+_UNLESS = re.compile(r"\b(?:unless|(?:except|save) (?:where|if|when))\b([^,;.]*)", re.IGNORECASE)
+_IF = re.compile(r"\b(?<!except )(?<!save )(?<!only )(?:if|where|when)\b(?! not\b)([^,;.]*)", re.IGNORECASE)
 
 
 def only(text: str, cited: Cited) -> str:
@@ -198,7 +201,7 @@ def _ruling(text: str, cited: Cited) -> list[Unit]:
     than the sentence, and this one about the same."""
     near = cited.near(text, _SLACK)
     mine = _subjects(text)
-    own = [unit for unit in near if mine & _subjects(unit.text)]
+    own = [unit for unit in near if mine & (_subjects(unit.text) | cited.carried(unit))]
     return (own if mine and own and _subjects(near[0].text) else near)[:1]
 
 
@@ -208,9 +211,15 @@ def _subjects(text: str) -> set[str]:
     return {found[-1] for modal in lex.modals(plain) if (found := subject(plain, modal))}
 
 
+_PART = re.compile(
+    r";|\b(?:and|or) (?:must|shall|may)\b|"
+    r", and (?=(?:any|the|no|an?|such|each)\b[^,;.]{1,60}?\b(?:must|shall|may|is|are)\b)"
+)
+
+
 def _elsewhere(text: str, unit: Unit, clause: str) -> bool:
     """Whether the sentence speaks only of another part of the unit than the clause limits: "shall A; if x, may B"."""
-    parts = re.split(r";|\band (?:must|shall|may)\b|\bor (?:must|shall|may)\b", normalise(unit.text))
+    parts = _PART.split(normalise(unit.text))
     if len(parts) < 2:
         return False
     words = lex.content(text)

@@ -49,16 +49,19 @@ class Cited:
         that hold as much, that is nearer whose words fewer others have."""
         words = {*lex.content(text), *lex.labels(text)}
         held = [
-            (len(words & (unit.meanings | carried)) / len(words) if words else 1.0, unit)
-            for unit, carried in zip(self.units, self._carried, strict=True)
+            (len(words & (unit.meanings | self.carried(unit))) / len(words) if words else 1.0, unit)
+            for unit in self.units
         ]
         best = max((each for each, _ in held), default=0.0)
         near = [(each, unit) for each, unit in held if each >= best - slack - 1e-9]
         return [unit for _, unit in sorted(near, key=lambda item: (-item[0], -self._own(words, item[1])))]
 
+    def carried(self, unit: Unit) -> frozenset[str]:
+        """The meanings of the subject of the one before, where a unit goes on from it ("It shall"); none else."""
+        return self._carried[self.units.index(unit)]
+
     @cached_property
     def _carried(self) -> tuple[frozenset[str], ...]:
-        """For each unit that goes on from the one before ("It shall"), the meanings of that one's subject."""
         found = [frozenset[str]()] * len(self.units)
         for place, (before, unit) in enumerate(pairwise(self.units), 1):
             if before.passage_id == unit.passage_id and _GOES_ON.match(unit.text):

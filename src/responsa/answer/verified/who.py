@@ -17,11 +17,12 @@ GENERIC = frozenset(["firm", "bank", "institution", "entity", "company", "undert
 
 def addressee(text: str, cited: Cited) -> str:
     """Somebody made to act, or to be acted upon, whom the text does not name there."""
-    known = {word[:5] for word in lex.tokens(cited.text + cited.around)}
+    words = lex.tokens(cited.text + cited.around)
+    known = {word[:5] for word in words}
     strangers = [
         word
         for word in lex.content(text)
-        if word in lex.actors() and word not in cited.meanings and word[:5] not in known
+        if word in lex.actors() and word not in cited.meanings and word[:5] not in known and not _akin(word, words)
     ]
     if strangers and not (set(strangers) <= GENERIC and _nobody(cited)):
         return f"{strangers[0]!r} is not named in the text cited"
@@ -48,10 +49,19 @@ def addressee(text: str, cited: Cited) -> str:
             return f"in the text cited {' '.join(told[0])!r} acts, not {' '.join(who)!r}"
         if any(_acted_upon(who, modal, source, other) for source, other in theirs):
             return f"in the text cited {' '.join(who)!r} is acted upon"
-        new = [word for word in who if word not in cited.meanings and word not in GENERIC]
+        new = [word for word in who if word not in cited.meanings and word not in GENERIC | _IDLE]
         if told and new:
             return f"{new[0]!r} is not named in the text cited"
     return ""
+
+
+_IDLE = frozenset(["concern", "involv"])  # "the worker concerned"
+
+
+def _akin(word: str, words: Sequence[str]) -> bool:
+    """Whether somebody is named by what he does: "a season ticket holder", "who holds a season ticket"."""
+    stem = re.sub(r"(?:er|or)\Z", "", word)
+    return len(stem) > 3 and stem != word and any(each.startswith(stem) for each in words)
 
 
 def _listed(source: str, doer: tuple[str, ...]) -> tuple[str, ...]:
@@ -179,8 +189,18 @@ def roles(text: str, cited: Cited) -> str:
 
 _PRONOUN = re.compile(r"\b(?:it|they|he|she|this|these|that|such)\s*\Z", re.IGNORECASE)
 _HEAD = re.compile(
-    r"\b(?:that|which|who|whose|with|of|from|for|in|to|under|below|above|intending|wishing|holding)\b|(?:(?<=s\s)|(?<=person\s))\w{2,}ing\b|\b\w+ed(?=\s(?:in|by|under|to|for|on|before|after|with|at)\b)"
+    r"\b(?:that|which|who|whose|with|of|from|for|in|to|under|below|above|intending|wishing|holding)\b|(?:(?<=s\s)|(?<=person\s))\w{2,}ing\b|\b\w+ed(?=\s(?:in|by|under|to|for|on|before|after|with|at)\b)|"
+    r"\b\w{2,}ing(?=\s(?:the|an?|its|their|any|each|one|all)\b)"
 )
+
+
+_OR_MORE = re.compile(r"\bor (more|less|fewer|above|below|over|under|older|younger)\b")
+# After "by": a time or a means, not somebody who acts; and what ends the words for who does.
+_NO_DOER = (
+    r"(?!(?:[\w-]+ ){0,2}?(?:day|days|date|end|time|deadline|month|quarter|year)\b|"
+    r"(?:e-?mail|post|letter|means|virtue|way)\b)"
+)
+_DONE = re.compile(r"\b(?:before|after|at|on|within|no|not|every|where|when|if|unless|until|during|once|as|through)\b")
 
 
 def agent(text: str, modal: lex.Modal) -> tuple[str, ...]:
@@ -188,19 +208,21 @@ def agent(text: str, modal: lex.Modal) -> tuple[str, ...]:
     if not modal.passive:
         return subject(text, modal)
     found = re.search(
-        r"\bby (?:an? |the |its |their |each |any )?([a-z][a-z' -]{2,60})", text[modal.end :], re.IGNORECASE
+        rf"\bby (?:an? |the |its |their |each |any )?{_NO_DOER}([a-z][a-z' -]{{2,60}})",
+        text[modal.end :],
+        re.IGNORECASE,
     )
-    return lex.content(_HEAD.split(found[1], maxsplit=1)[0])[:3] if found else ()
+    return lex.content(_HEAD.split(_DONE.split(found[1], maxsplit=1)[0], maxsplit=1)[0])[:3] if found else ()
 
 
 def subject(text: str, modal: lex.Modal) -> tuple[str, ...]:
     """The meanings of the words before a modal verb, up to what describes them further."""
     start, _ = lex.clause_at(text, modal.start)
-    before = text[start : modal.start]
+    before = _OR_MORE.sub(r"\1", text[start : modal.start])
     earlier = [other for other in lex.modals(text) if other.start < modal.start]
     if earlier and re.search(r"\b(?:and|or)(?:,[^,]*,)?\s*\Z", before):
         return subject(text, earlier[-1])
-    if not re.search(r"\w+ and \w+\s*\Z", before):
+    if not re.search(r"\w+ and (?:(?:its|their|the|any|an?) )?\w+\s*\Z", before):
         before = re.split(r"\b(?:and|or|but)\b", before)[-1]
     if _PRONOUN.search(before) or not before.strip():
         return ()

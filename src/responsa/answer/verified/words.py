@@ -106,7 +106,8 @@ _CLAUSE = re.compile(r"[;:]|,(?!\d)|\b(?:but|while|whereas)\b|—|\s-\s")
 _FORCES: tuple[tuple[str, str], ...] = (
     (
         "need not",
-        r"need(?:s)? not|(?:does|do|did|is|are|shall|will) not (?:be )?(?:need|have|required?|obliged)(?: to)?|"
+        r"need(?:s)? not|(?:does|do|did|is|are) not (?:be )?(?:need|have|required?|obliged)(?: to)?|"
+        r"(?:shall|will) not (?:need|have|be required|be obliged)(?: to)?|"
         r"(?:is|are|be) exempt(?:ed)? from|"
         r"no (?:such )?(?:\w+ ){1,4}?(?:is|are|shall be) (?:needed|required|necessary)|"
         r"no longer (?:has|have|needs?) to|not necessary|not mandatory|may choose whether to",
@@ -145,7 +146,8 @@ _BE = re.compile(
 )
 _NOBODY = re.compile(r"\W*(?:no\b(?! (?:more|less|later|fewer|longer) than)|nobody|neither|none)\b")
 NEGATION = re.compile(
-    r"\b(?:not|no|never|nobody|none|neither|nor|cannot|without|non|fail(?:s|ed|ing|ure)? to)\b|n't\b", re.IGNORECASE
+    r"\b(?:not|no|never|nobody|none|neither|nor|cannot|without|in the absence of|non|fail(?:s|ed|ing|ure)? to)\b|n't\b",
+    re.IGNORECASE,
 )
 LIMIT = re.compile(
     r"\b(?:unless|except(?:ion|ions|ing)?|only|solely|other than|save|exempt\w*|prohibit\w*|forbid\w*|exclud\w*|"
