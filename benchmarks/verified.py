@@ -235,8 +235,8 @@ def reworded(asked: Asked) -> str:
 
 def fit(penalty: float = 30.0) -> dict[str, object]:
     """The logistic function of `responsa.answer.verified.support`, fitted anew on the even cases that no rule decides,
-    of all sets but the twins; supported and unsupported ones of each set weigh alike. The penalty is on the squares of the
-    weights of columns brought to deviation 1."""
+    of all sets but the twins; supported and unsupported ones of each set weigh alike. The penalty is on the squares of
+    the weights of columns brought to deviation 1."""
     values, right, weight = [], [], []
     for path in SETS.values():
         if path == TWINS:
@@ -253,7 +253,7 @@ def fit(penalty: float = 30.0) -> dict[str, object]:
         weight += [1 / good if each.supported else 1 / (len(even) - good) for each in even]
     share = np.array(weight) * len(weight) / sum(weight)
     bias, found = _logistic(np.array(values), np.array(right), share, penalty)
-    against = ("guards", "contradicted", "objected to", *(guard.__name__ for guard in GUARDS))
+    against = ("guards", "contradict", "objected to", *(guard.__name__ for guard in GUARDS))
     objections = np.array([name.startswith(against) for name in names])
     while (wrong := (found > 0) & objections).any():  # no objection may speak for a sentence
         values = [[*np.where(wrong, 0.0, row)] for row in values]

@@ -26,6 +26,8 @@ def test_what_is_read_of_a_sentence():
     assert (found["far"], found["between"], found["near"], found["whole"]) == (1, 0, 0, 0)
     assert (found["figures"], found["figures, whole"], found["guards"], found["objected to, far"]) == (1, 0, 1, 1)
     assert found["entailed, far"] == found["entailed"]
+    back = columns(weighed(SURE)._replace(back=(0.5, 0.4, 0.1)))
+    assert (back["entails the nearest"], back["contradicts the nearest"]) == (0, pytest.approx(math.log(1 / 9)))
 
 
 def test_the_weights_that_ship_name_columns():

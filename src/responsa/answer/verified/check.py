@@ -33,6 +33,7 @@ _FEW = 6  # words that are found word for word or not at all
 _NEAR = 0.9  # the share of words that a quote has in common with the place it is of
 _LEAST_WORDS = 3  # that carry meaning, of a part of a sentence that is a rule by itself
 _IDLE = 0.25  # a passage that holds less of a sentence's words is not what it rests on
+_NEAREST = 4  # units that the model is asked about one by one
 _DENIED = 0.7  # a probability of contradiction that is told as the reason
 
 
@@ -97,7 +98,7 @@ def undecided(claims: Sequence[Claim], corpus: Corpus) -> list[bool]:
 def weigh(claims: Sequence[Claim], corpus: Corpus, model: EntailmentModel) -> list[Weighed]:
     """What there is to weigh of each claim; claims cite text."""
     reader = Reader(corpus)
-    asked = [[(premise, claim.text) for premise in _premises(claim, reader)] for claim in claims]
+    asked = [_asked(claim, reader) for claim in claims]
     pairs = list(dict.fromkeys(pair for each in asked for pair in each))
     known = dict(zip(pairs, map(tuple, model(pairs).tolist()), strict=True)) if pairs else {}
     found = []
@@ -105,11 +106,12 @@ def weigh(claims: Sequence[Claim], corpus: Corpus, model: EntailmentModel) -> li
         cited, words = reader.cited(claim), lex.content(claim.text)
         found.append(
             Weighed(
-                tuple(known[pair] for pair in own),
+                tuple(known[pair] for pair in own[1:]),
                 lex.share(words, cited.meanings),
                 max((lex.share(words, unit.meanings) for unit in cited.units), default=0.0),
                 len(set(words) - cited.meanings),
                 against(claim.text, cited),
+                *(known[pair] for pair in own[:1]),
             )
         )
     return found
@@ -297,18 +299,20 @@ def _said(source: Source, reader: Reader) -> str:
     return f"{source.label}\n{reader.lead(source)}\n{source.passage.text}\n{source.passage.title}"
 
 
-def _premises(claim: Claim, reader: Reader) -> list[str]:
-    """Each unit, the two that hold most together, and all."""
+def _asked(claim: Claim, reader: Reader) -> list[tuple[str, str]]:
+    """The sentence as the premise of the nearest unit; then as the hypothesis of the nearest, of the two that hold most
+    together, and of all. Nothing where there is no unit."""
     cited = reader.cited(claim)
+    if not cited.units:
+        return []
     words = lex.content(claim.text)
-    texts = [unit.text for unit in cited.units]
-    ranked = sorted(cited.units, key=lambda unit: -lex.share(words, unit.meanings))[:6]
-    found = [unit.text for unit in ranked]
-    if len(texts) > 1:
-        found.append(" ".join(unit.text for unit in sorted(ranked[:2], key=cited.units.index)))
-    if len(texts) > 2:
-        found.append(cited.text.replace("\n", " "))
-    return found
+    ranked = sorted(cited.units, key=lambda unit: -lex.share(words, unit.meanings))[:_NEAREST]
+    premises = [unit.text for unit in ranked]
+    if len(cited.units) > 1:
+        premises.append(" ".join(unit.text for unit in sorted(ranked[:2], key=cited.units.index)))
+    if len(cited.units) > 2:
+        premises.append(cited.text.replace("\n", " "))
+    return [(claim.text, ranked[0].text), *((premise, claim.text) for premise in premises)]
 
 
 def _by_model(claim: Claim, reader: Reader, weighed: Weighed) -> Verdict:

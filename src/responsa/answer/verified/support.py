@@ -29,14 +29,15 @@ WHOLE = "whole"  # all units together hold every word
 
 class Weighed(NamedTuple):
     """What is weighed: the probabilities of entailment, neutral and contradiction by each premise asked, the nearest
-    unit first and all text last; the shares of the sentence's words that all units and the nearest hold, how many words
-    none holds, and the guards' ``reasons`` by their names."""
+    unit first and all text last, and of the nearest unit by the sentence; the shares of the sentence's words that all
+    units and the nearest hold, how many words none holds, and the guards' ``reasons`` by their names."""
 
     judged: tuple[tuple[float, ...], ...]
     held: float
     held_at_once: float
     new: int
     reasons: Mapping[str, str]
+    back: tuple[float, ...] = (0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,9 @@ def columns(weighed: Weighed) -> dict[str, float]:
         "contradicted by the nearest": _logit(rows[0][2]),
         "contradicted by the best": denied,
         "contradicted by all": _logit(rows[-1][2]),
+        # A sentence that says more than the rule, without its condition, entails it in turn.
+        "entails the nearest": _logit(weighed.back[0]),
+        "contradicts the nearest": _logit(weighed.back[2]),
         "held": weighed.held,
         "held at once": weighed.held_at_once,
         "new": float(min(weighed.new, _MOST_NEW)),
