@@ -34,7 +34,9 @@ def addressee(text: str, cited: Cited) -> str:
             others = [
                 named
                 for source, other in theirs
-                if other.passive and (named := _listed(source, subject(source, other)))
+                if other.passive
+                and (named := _listed(source, subject(source, other)))
+                and not _doing(mine, named, text)
             ]
             full = {word for source, other in theirs for word in lex.content(source[: other.start])}
             if mine and others and set(mine) - full and all(set(each) - set(lex.content(text)) for each in others):
@@ -43,7 +45,11 @@ def addressee(text: str, cited: Cited) -> str:
             continue
         if not modal.passive and any(_swapped(text, modal, source, other) for source, other in theirs):
             return f"in the text cited {' '.join(who)!r} is acted upon"
-        told = [doer for source, other in theirs if (doer := _listed(source, agent(source, other)))]
+        told = [
+            doer
+            for source, other in theirs
+            if (doer := _listed(source, agent(source, other))) and not _doing(who, doer, text)
+        ]
         said = set(lex.content(text))
         if told and all((_differ(who, doer) and set(doer) - said) or not set(who) & set(doer) for doer in told):
             return f"in the text cited {' '.join(told[0])!r} acts, not {' '.join(who)!r}"
@@ -62,6 +68,15 @@ def _akin(word: str, words: Sequence[str]) -> bool:
     """Whether somebody is named by what he does: "a season ticket holder", "who holds a season ticket"."""
     stem = re.sub(r"(?:er|or)\Z", "", word)
     return len(stem) > 3 and stem != word and any(each.startswith(stem) for each in words)
+
+
+def _doing(who: Sequence[str], doer: Sequence[str], text: str) -> bool:
+    """Whether a person is told of by what the doer of the text is named for: "a person hiring", "the hirer"."""
+    words = lex.tokens(text)
+    stems = [(re.sub(r"(?:er|or)\Z", "", word), word) for word in doer if word.endswith(("er", "or"))]
+    return "person" in who and any(
+        len(stem) > 2 and each.startswith(stem) and lex.singular(each) != word for stem, word in stems for each in words
+    )
 
 
 def _listed(source: str, doer: tuple[str, ...]) -> tuple[str, ...]:
@@ -208,7 +223,7 @@ def agent(text: str, modal: lex.Modal) -> tuple[str, ...]:
     if not modal.passive:
         return subject(text, modal)
     found = re.search(
-        rf"\bby (?:an? |the |its |their |each |any )?{_NO_DOER}([a-z][a-z' -]{{2,60}})",
+        rf"\bby (?:an? |the |its |their |each |any |every |all )?{_NO_DOER}([a-z][a-z' -]{{2,60}})",
         text[modal.end :],
         re.IGNORECASE,
     )
