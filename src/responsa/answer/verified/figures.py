@@ -169,11 +169,11 @@ def misplaced(text: str, cited: Cited) -> str:
         words = lex.content(piece)
         if len(words) < 2:
             continue
-        best = max((lex.share(words, unit.meanings) for unit in cited.units), default=0.0)
+        best = max((lex.share(words, cited.told(unit)) for unit in cited.units), default=0.0)
         for each, figure in figures_of(piece):
             if each.value is None and not each.iso:
                 continue
-            held = [lex.share(words, unit.meanings) for unit in cited.units if _has(unit, each, figure)]
+            held = [lex.share(words, cited.told(unit)) for unit in cited.units if _has(unit, each, figure)]
             if held and max(held) < best - 0.15:
                 return f"{piece[each.start : each.end]!r} belongs to another rule of the text cited"
     return ""

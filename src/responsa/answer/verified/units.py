@@ -60,15 +60,29 @@ class Cited:
         """The meanings of the subject of the one before, where a unit goes on from it ("It shall"); none else."""
         return self._carried[self.units.index(unit)]
 
+    def told(self, unit: Unit) -> frozenset[str]:
+        """The meanings of a unit and of the subject that its passage begins with, which later sentences often leave out."""
+        return unit.meanings | self._topics[unit.passage_id]
+
+    @cached_property
+    def _topics(self) -> dict[str, frozenset[str]]:
+        firsts = {unit.passage_id: unit.text for unit in reversed(self.units)}
+        return {name: frozenset(_before_modal(text)) for name, text in firsts.items()}
+
     @cached_property
     def _carried(self) -> tuple[frozenset[str], ...]:
         found = [frozenset[str]()] * len(self.units)
         for place, (before, unit) in enumerate(pairwise(self.units), 1):
             if before.passage_id == unit.passage_id and _GOES_ON.match(unit.text):
-                modal = next(iter(lex.modals(before.text)), None)
-                found[place] = found[place - 1] | frozenset(lex.content(before.text[: modal.start] if modal else ""))
+                found[place] = found[place - 1] | frozenset(_before_modal(before.text))
         return tuple(found)
 
     def _own(self, words: set[str], unit: Unit) -> float:
         """The weight of the words that a unit holds: less for those that others hold too."""
         return sum(1 / sum(word in each.meanings for each in self.units) for word in words & unit.meanings)
+
+
+def _before_modal(text: str) -> tuple[str, ...]:
+    """The meanings of the words before the first modal verb; none where there is no such verb."""
+    modal = next(iter(lex.modals(text)), None)
+    return lex.content(text[: modal.start]) if modal else ()

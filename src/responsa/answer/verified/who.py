@@ -153,7 +153,7 @@ def mixed(text: str, cited: Cited) -> str:
     """One statement put together from two rules that stand side by side."""
     if len(cited.units) < 2:
         return ""
-    held = [unit.meanings | lex.labels(unit.text) | _named(unit.text) for unit in cited.units]
+    held = [cited.told(unit) | lex.labels(unit.text) | _named(unit.text) for unit in cited.units]
     for piece in _COORDINATED.split(text):
         words = (set(lex.content(piece)) | lex.labels(piece) | _named(piece)) - lex.actors()
         owners: dict[int, set[str]] = {}
