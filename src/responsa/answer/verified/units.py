@@ -61,7 +61,7 @@ class Cited:
         return self._carried[self.units.index(unit)]
 
     def told(self, unit: Unit) -> frozenset[str]:
-        """The meanings of a unit and of the subject that its passage begins with, which later sentences often leave out."""
+        """The meanings of a unit and of the subject its passage begins with, which later sentences often leave out."""
         return unit.meanings | self._topics[unit.passage_id]
 
     @cached_property
