@@ -310,6 +310,10 @@ def test_items_are_read_with_their_lead_in(corpus_of):
             ["A firm subject to points (a), (b) and (c) must report."],
         ),
         ("Note: (a) is void.", ["Note: (a) is void."]),
+        (
+            "Keep: (a) logs: (i) new; (ii) old; and (b) files.",
+            ["Keep: (a) logs: (i) new; (ii) old; and", "Keep: (b) files."],
+        ),
     ],
 )
 def test_items_within_a_line(corpus_of, text, found):

@@ -31,8 +31,22 @@ DEATH = "The maker shall report a fault within 15 days. In the event of a fatal 
 OPENED = "A firm shall check clients when opening an account and when paying out EUR 500 or more."
 FELLED = "No person shall cut a tree without consent, save where it is about to fall."
 BORROWED = "A fund may borrow up to 50 % of its value where it is sold to anyone and up to 100 % where it is sold only to experts."
+SOLVENT = "A licence shall be granted where the applicant is solvent and where its managers have been vetted."
+SIZES = "A large firm shall report within ten days. A small firm shall report within 30 days."
+CHECKED = "Accounts must be checked by auditors each year. The directors keep them."
 
 OBJECTED = [
+    ("halved", SOLVENT, "A licence shall be granted where the applicant is solvent."),
+    ("addressee", "A firm must inform the auditor and the board must approve it.", "The auditor must approve it."),
+    ("modality", "A firm which is listed must publish a report.", "A firm which is listed can publish a report."),
+    ("misplaced", SIZES, "A large firm shall report within 30 days."),
+    ("figures", "Fees are due once a year. Logs shall be kept for five years.", "Logs shall be kept for one year."),
+    ("limits", "If the fee is unpaid, and the debtor is told, the office may act.", "The office may act."),
+    ("negation", "Fees above EUR 50 must be approved.", "Fees not above EUR 50 must be approved."),
+    ("bounds", "At least one quarter must be paid up.", "At most 25 % must be paid up."),
+    ("figures", "Data shall be erased after 18 months.", "Data 18 years old shall be erased."),
+    ("addressee", CHECKED, "Accounts must be checked by directors each year."),
+    ("addressee", "A minor must wait ten minutes.", "A person must wait ten minutes."),
     ("paired", BORROWED, "Where it is sold to anyone, a fund may borrow up to 100 % of its value."),
     ("figures", "At least one quarter must be paid up.", "At least 20 % must be paid up."),
     ("figures", "A rider who is late for two months may claim.", "A rider who is late for one month may claim."),
@@ -126,6 +140,13 @@ PASSED = [
     ("figures", "No one under the age of 18 may drive.", "No one under 18 years of age may drive."),
     ("figures", "It lapses after three consecutive years.", "It lapses after three years in a row."),
     ("paired", BORROWED, "Where it is sold only to experts, a fund may borrow up to 100 % of its value."),
+    ("addressee", "A firm must notify the holder by any means.", "The holder must be notified by any means."),
+    ("limits", "Damaged cells shall be set apart from others.", "Damaged cells must be set aside."),
+    (
+        "limits",
+        "A firm may pay, provided the board has agreed in writing.",
+        "A firm may pay, provided the board has agreed.",
+    ),
     ("addressee", "A form shall be filed by every heir.", "Every heir must file a form."),
     ("addressee", "The hirer of a car shall log damage.", "A person hiring a car must log damage."),
     ("addressee", "The hirer shall not be charged for dents.", "A person hiring a car may not be charged for dents."),

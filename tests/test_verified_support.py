@@ -55,6 +55,12 @@ def test_a_sentence_on_something_else_is_not_supported_however_sure_the_network_
     assert support(weighed((0.5, 0.3, 0.2), held=0.3, at_once=0.3, new=5)) <= 0.5
 
 
+def test_a_figure_that_is_not_there_is_never_said_near_the_wording():
+    certain = ((1.0, 0.0, 0.0),) * 3
+    for at_once in (1.0, 0.85):
+        assert support(weighed(*certain, at_once=at_once, figures="'6' is not")._replace(back=(1.0, 0.0, 0.0))) <= 0.5
+
+
 def test_a_guard_counts_the_more_the_nearer_the_words():
     objection = {"modality": "'may' where the text cited says 'must'"}
     near = support(weighed(SURE)) - support(weighed(SURE, **objection))

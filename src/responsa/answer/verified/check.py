@@ -26,7 +26,7 @@ _WORD = r"[^\W_]+(?:[.,](?=\d)\d+)*"
 _TOKEN = re.compile(rf"{_WORD}|[<>]=|[%‰<>≤≥=±+×÷$¢-¥\u20a0-\u20c0]|(?<![\w)])[-−–](?=\d)")
 _SPELLED = {">=": "≥", "<=": "≤"}
 _ITEM = re.compile(r"^[ \t\u200e]*(?:\((?:[a-z]{1,4}|\d{1,3})\)|[-–•*]|\d{1,2}[.)])\s", re.MULTILINE)
-_WITHIN = re.compile(r"(?:[:;,—–-]|\b(?:and|or)) (?=\(([a-z]|[ivx]{2,4}|\d{1,2})\)\s)")  # an item within a line
+_WITHIN = re.compile(r"(?:[:;,—–-]|\b(?:and|or))\s+(?=\(([a-z]|[ivx]{2,4}|\d{1,2})\)\s)")  # an item within a line
 _LABELS = ("a b c d e f g h i j k l m n o p", "i ii iii iv v vi vii viii ix x xi xii", "1 2 3 4 5 6 7 8 9 10 11 12")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\.\.\.|…)\s*")
 _FEW = 6  # words that are found word for word or not at all
@@ -172,14 +172,15 @@ def _pieces(text: str) -> Iterable[tuple[str, int, int]]:
 
 def _in_a_line(text: str, start: int, end: int) -> list[int]:
     """Where the items of a list begin that is not broken into lines: "must: (a) keep records; and (b) report"."""
-    best: list[int] = []
+    runs = []
     for labels in map(str.split, _LABELS):
         found: list[int] = []
         for match in _WITHIN.finditer(text, start, end):
-            if match[1] == labels[len(found)] and len(found) < len(labels) - 1:
+            if len(found) < len(labels) and match[1] == labels[len(found)]:
                 found.append(match.end())
-        best = max(best, found, key=len)
-    return best if len(best) > 1 else []
+        if len(found) > 1:
+            runs.append(found)
+    return min(runs, default=[])  # the outermost begins first
 
 
 def _parts(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
@@ -300,8 +301,8 @@ def _said(source: Source, reader: Reader) -> str:
 
 
 def _asked(claim: Claim, reader: Reader) -> list[tuple[str, str]]:
-    """The sentence as the premise of the nearest unit; then as the hypothesis of the nearest, of the two that hold most
-    together, and of all. Nothing where there is no unit."""
+    """The sentence as the premise of the nearest unit; then as the hypothesis of each of the nearest, of the two
+    nearest together, and of all. Nothing where there is no unit."""
     cited = reader.cited(claim)
     if not cited.units:
         return []

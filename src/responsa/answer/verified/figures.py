@@ -46,6 +46,8 @@ def _figure(each: Quantity) -> str:
     if each.kind in ("duration", "deadline", "frequency") and (each.iso or each.value is not None):
         counted = f"{each.value.normalize()} {each.unit}" if each.value is not None and not each.iso else each.iso
         return ("every " if each.kind == "frequency" else "") + (counted or each.unit)
+    if each.value is not None and each.kind == "fraction":
+        return f"{(100 * each.value).normalize()} %"
     if each.value is not None:
         return f"{each.value.normalize()} {each.unit}"
     return each.iso or ("" if each.kind in ("deadline", "frequency") else each.unit)
@@ -75,19 +77,17 @@ def _value(word: str) -> Decimal:
 
 def figures(text: str, cited: Cited) -> str:
     """A figure, deadline or number that the cited text does not have."""
-    known = {name for each, figure in figures_of(cited.text) for name in (figure, _percent(each))}
+    known = {figure for _, figure in figures_of(cited.text)}
     plain = _numbers(cited.text + "\n" + cited.around) | {
         each.value for each, _ in figures_of(cited.text) if each.value is not None
     }
     told = figures_of(text)
     for each, figure in told:
-        if each.value in plain and _OLD.match(text, each.end):
+        if each.value in plain and _AGED.match(text, each.end) and re.search(r"\b(?:aged?|old)\b", cited.text):
             continue
-        if (
-            not {figure, _percent(each)} & known - {""}
-            and not _loose(each, cited)
-            and not _enumerated(text[each.start : each.end], cited)
-        ):
+        if each.value == 1 and text[: each.start].endswith("in ") and f"in a {each.unit}" in cited.text:
+            continue  # "in one month" for "in a month"
+        if figure not in known and not _loose(each, cited) and not _enumerated(text[each.start : each.end], cited):
             return f"{text[each.start : each.end]!r} does not stand in the text cited"
     for value in sorted(_numbers(text, [each for each, _ in told]) - plain):
         return f"the number {value} does not stand in the text cited"
@@ -103,12 +103,7 @@ def figures(text: str, cited: Cited) -> str:
     return ""
 
 
-_OLD = re.compile(r"\s(?:of age|old)\b", re.IGNORECASE)
-
-
-def _percent(each: Quantity) -> str:
-    """A fraction as a percentage; "" for what is none."""
-    return f"{(100 * each.value).normalize()} %" if each.kind == "fraction" and each.value is not None else ""
+_AGED = re.compile(r"\s(?:of age|old)\b", re.IGNORECASE)
 
 
 def _enumerated(told: str, cited: Cited) -> bool:
@@ -133,12 +128,6 @@ def _loose(each: Quantity, cited: Cited) -> bool:
     """A deadline without a number, or a frequency that is worded otherwise there."""
     if each.value is None and not each.iso:
         return True
-    if (
-        each.kind == "duration"
-        and each.value == 1
-        and re.search(rf"\b(?:an?|each|every|per) {each.unit}\b", cited.text)
-    ):
-        return True  # "in one month" for "in a month"
     if each.kind == "fraction":
         return re.search(r"\ban? (?:third|half|quarter|fifth|tenth)\b", cited.text) is not None
     if each.kind != "frequency":
@@ -169,11 +158,11 @@ def misplaced(text: str, cited: Cited) -> str:
         words = lex.content(piece)
         if len(words) < 2:
             continue
-        best = max((lex.share(words, cited.told(unit)) for unit in cited.units), default=0.0)
+        best = max((lex.share(words, cited.with_topic(unit)) for unit in cited.units), default=0.0)
         for each, figure in figures_of(piece):
             if each.value is None and not each.iso:
                 continue
-            held = [lex.share(words, cited.told(unit)) for unit in cited.units if _has(unit, each, figure)]
+            held = [lex.share(words, cited.with_topic(unit)) for unit in cited.units if _has(unit, each, figure)]
             if held and max(held) < best - 0.15:
                 return f"{piece[each.start : each.end]!r} belongs to another rule of the text cited"
     return ""
@@ -260,6 +249,9 @@ def _closer(mine: set[str], own: Sequence[Quantity], alike: Sequence[Quantity], 
     return any(_likeness(mine, _context(source, other)) > best for other in alike)
 
 
+_NEXT_PART = re.compile(r"[,;:](?!\d)|\band\b")
+
+
 def _follows(mine: set[str], own: Sequence[Quantity], alike: Sequence[Quantity], source: str) -> bool:
     """Whether what comes after a quantity there is told, and more of it than of what comes after the others: "50 % of
     its value for small funds and 100 % for others" names once what both are shares of."""
@@ -272,8 +264,7 @@ def _follows(mine: set[str], own: Sequence[Quantity], alike: Sequence[Quantity],
 
 def _after(text: str, each: Quantity) -> tuple[str, ...]:
     """The words from a quantity to the next comma or "and"."""
-    stop = re.compile(r"[,;:](?!\d)|\band\b|\Z").search(text, each.end)
-    return lex.content(text[each.end : stop.start()]) if stop else ()
+    return lex.content(_NEXT_PART.split(text[each.end :], maxsplit=1)[0])
 
 
 def _likeness(one: set[str], other: set[str]) -> int:

@@ -31,7 +31,9 @@ def modality(text: str, cited: Cited) -> str:
 
 # "unless it can prove": what somebody is able to do is no leave.
 _ABLE = re.compile(
-    r"\b(?:unless|if|where|when|once|until|who|which|that) (?:[\w']+ ){0,4}?c(?:an|ould)\Z", re.IGNORECASE
+    r"\b(?:unless|if|where|when|once|until|who|which|that) "
+    r"(?:(?:it|they|he|she|(?:(?:an?|the|its|their) )?[\w']+) )?c(?:an|ould)\Z",
+    re.IGNORECASE,
 )
 
 
@@ -190,7 +192,7 @@ def contrary(text: str, cited: Cited) -> str:
 # After a "not" that bounds a figure or a way and negates nothing; after a "without" that says what is not asked for.
 _UNTURNED = re.compile(
     r"\s(?:only\b|exceed\b|(?:\w+\s){0,2}(?:less|more|later|fewer|longer|lower|higher|earlier|frequently|often) than\b|"
-    r"(?:one )?(?:below|under|above|over|beyond)\s[^a-z]*\d)"
+    r"(?:one )?(?:below|under)\s[^a-z]*\d)"
 )
 _FREE = re.compile(r"\s(?:charge|cost|payment|(?:undue |any )?delay)\b")
 

@@ -14,9 +14,10 @@ from responsa.text import normalise
 
 _EXCEPTION = re.compile(
     r"\b(?:unless|except(?: where| when| if| for| on| that)?|other than|save(?: where| as| for)?|provided that|"
-    r"(?:(?<=, )|\A)provided (?=(?:it|they|he|she|the|this|these|such|an?)\b)|"
+    r"(?:(?<=, )|\A)provided(?= (?:it|they|he|she|the|this|these|such|an?)\b)|"
     r"only (?:if|where|when|after|once|with|within|on|for|to|in)|(?<!\bbe )(?<!\bis )(?<!\bare )subject to|"
-    r"(?<!kept )(?<!held )(?<!stored )apart from|with the exception of|on (?:the )?condition that)\b",
+    r"(?<!kept )(?<!keep )(?<!held )(?<!stored )(?<!set )apart from|"
+    r"with the exception of|on (?:the )?condition that)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
@@ -30,7 +31,7 @@ _RELATIVE = re.compile(
     r"(?<=\w\s)\w{3,}ing (?:an?|any|at|by|for|from|in|its|less|more|on|the|to|under|with))\b",
     re.I,
 )
-_STOPS = re.compile(r"[,;:.]\s|[.;]\Z|,\Z|\b(?:shall|must|may)\b|\b(?:and|or) (?=(?:when|where|if)\b)")
+_STOPS = re.compile(r"[,;:.]\s|[.;]\Z|,\Z|\b(?:shall|must|may)\b|\band (?=when\b)|\bor (?=(?:when|where|if)\b)")
 _HELD = 0.34
 _SLACK = 0.35
 
@@ -213,7 +214,7 @@ def _subjects(text: str) -> set[str]:
 
 _PART = re.compile(
     r";|\b(?:and|or) (?:must|shall|may)\b|"
-    r", and (?=(?:any|the|no|an?|such|each)\b[^,;.]{1,60}?\b(?:must|shall|may|is|are)\b)"
+    r", and (?=(?:any|the|no|an?|such|each)\b[^,;.]{1,60}?\b(?:must|shall|may)\b)"
 )
 
 

@@ -60,9 +60,11 @@ class Cited:
         """The meanings of the subject of the one before, where a unit goes on from it ("It shall"); none else."""
         return self._carried[self.units.index(unit)]
 
-    def told(self, unit: Unit) -> frozenset[str]:
-        """The meanings of a unit and of the subject its passage begins with, which later sentences often leave out."""
-        return unit.meanings | self._topics[unit.passage_id]
+    def with_topic(self, unit: Unit) -> frozenset[str]:
+        """The meanings of a unit and of what its passage begins with, before the first modal verb and after the last
+        comma there: later sentences often leave that out. A unit that begins with a part of it speaks of another."""
+        topic = self._topics[unit.passage_id]
+        return unit.meanings if topic & set(_before_modal(unit.text)) else unit.meanings | topic
 
     @cached_property
     def _topics(self) -> dict[str, frozenset[str]]:
@@ -83,6 +85,6 @@ class Cited:
 
 
 def _before_modal(text: str) -> tuple[str, ...]:
-    """The meanings of the words before the first modal verb; none where there is no such verb."""
+    """The meanings of the words before the first modal verb, after the last comma; none where there is no such verb."""
     modal = next(iter(lex.modals(text)), None)
-    return lex.content(text[: modal.start]) if modal else ()
+    return lex.content(text[: modal.start].rpartition(", ")[2]) if modal else ()

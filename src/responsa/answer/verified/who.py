@@ -55,28 +55,29 @@ def addressee(text: str, cited: Cited) -> str:
             return f"in the text cited {' '.join(told[0])!r} acts, not {' '.join(who)!r}"
         if any(_acted_upon(who, modal, source, other) for source, other in theirs):
             return f"in the text cited {' '.join(who)!r} is acted upon"
-        new = [word for word in who if word not in cited.meanings and word not in GENERIC | _IDLE]
+        new = [word for word in who if word not in cited.meanings and word not in GENERIC | _BESIDE]
         if told and new:
             return f"{new[0]!r} is not named in the text cited"
     return ""
 
 
-_IDLE = frozenset(["concern", "involv"])  # "the worker concerned"
+_BESIDE = frozenset(["concern", "involv"])  # "the worker concerned"
 
 
 def _akin(word: str, words: Sequence[str]) -> bool:
     """Whether somebody is named by what he does: "a season ticket holder", "who holds a season ticket"."""
+    return any(map(_verb_of(word).fullmatch, words))
+
+
+def _verb_of(word: str) -> re.Pattern[str]:
+    """What whoever is named so does: "hold", "holds", "holding" for "holder"; nothing where it is no such name."""
     stem = re.sub(r"(?:er|or)\Z", "", word)
-    return len(stem) > 3 and stem != word and any(each.startswith(stem) for each in words)
+    return re.compile(rf"{re.escape(stem)}(?:e|es|s|ing|ed)?" if len(stem) > 2 and stem != word else r"(?!)")
 
 
 def _doing(who: Sequence[str], doer: Sequence[str], text: str) -> bool:
     """Whether a person is told of by what the doer of the text is named for: "a person hiring", "the hirer"."""
-    words = lex.tokens(text)
-    stems = [(re.sub(r"(?:er|or)\Z", "", word), word) for word in doer if word.endswith(("er", "or"))]
-    return "person" in who and any(
-        len(stem) > 2 and each.startswith(stem) and lex.singular(each) != word for stem, word in stems for each in words
-    )
+    return "person" in who and any(_akin(word, lex.tokens(text)) for word in doer)
 
 
 def _listed(source: str, doer: tuple[str, ...]) -> tuple[str, ...]:
@@ -153,7 +154,7 @@ def mixed(text: str, cited: Cited) -> str:
     """One statement put together from two rules that stand side by side."""
     if len(cited.units) < 2:
         return ""
-    held = [cited.told(unit) | lex.labels(unit.text) | _named(unit.text) for unit in cited.units]
+    held = [cited.with_topic(unit) | lex.labels(unit.text) | _named(unit.text) for unit in cited.units]
     for piece in _COORDINATED.split(text):
         words = (set(lex.content(piece)) | lex.labels(piece) | _named(piece)) - lex.actors()
         owners: dict[int, set[str]] = {}
@@ -210,11 +211,12 @@ _HEAD = re.compile(
 
 
 _OR_MORE = re.compile(r"\bor (more|less|fewer|above|below|over|under|older|younger)\b")
-# After "by": a time or a means, not somebody who acts; and what ends the words for who does.
+# After "by": a time or a means, not somebody who acts.
 _NO_DOER = (
-    r"(?!(?:[\w-]+ ){0,2}?(?:day|days|date|end|time|deadline|month|quarter|year)\b|"
-    r"(?:e-?mail|post|letter|means|virtue|way)\b)"
+    r"(?!(?:[\w-]+ ){0,3}?(?:days?|dates?|time|deadline)\b|(?:the |each |every )?(?:end(?! user)|month|quarter|year)\b|"
+    r"(?:an? |the |any )?(?:e-?mail|post|letter|means|virtue|way)\b)"
 )
+# What ends the words for who does.
 _DONE = re.compile(r"\b(?:before|after|at|on|within|no|not|every|where|when|if|unless|until|during|once|as|through)\b")
 
 
@@ -223,7 +225,7 @@ def agent(text: str, modal: lex.Modal) -> tuple[str, ...]:
     if not modal.passive:
         return subject(text, modal)
     found = re.search(
-        rf"\bby (?:an? |the |its |their |each |any |every |all )?{_NO_DOER}([a-z][a-z' -]{{2,60}})",
+        rf"\bby {_NO_DOER}(?:(?:an?|the|its|their|each|any|every|all) )?([a-z][a-z' -]{{2,60}})",
         text[modal.end :],
         re.IGNORECASE,
     )
@@ -237,7 +239,8 @@ def subject(text: str, modal: lex.Modal) -> tuple[str, ...]:
     earlier = [other for other in lex.modals(text) if other.start < modal.start]
     if earlier and re.search(r"\b(?:and|or)(?:,[^,]*,)?\s*\Z", before):
         return subject(text, earlier[-1])
-    if not re.search(r"\w+ and (?:(?:its|their|the|any|an?) )?\w+\s*\Z", before):
+    both = re.search(r"\w+ and (?:(?:its|their|the|any|an?) )?\w+\s*\Z", before)
+    if not both or (earlier and earlier[-1].end > start):
         before = re.split(r"\b(?:and|or|but)\b", before)[-1]
     if _PRONOUN.search(before) or not before.strip():
         return ()
