@@ -36,6 +36,7 @@ SIZES = "A large firm shall report within ten days. A small firm shall report wi
 CHECKED = "Accounts must be checked by auditors each year. The directors keep them."
 
 OBJECTED = [
+    ("complies", "A firm must report a fault.", "The firm is fully compliant with this rule."),
     ("halved", SOLVENT, "A licence shall be granted where the applicant is solvent."),
     ("addressee", "A firm must inform the auditor and the board must approve it.", "The auditor must approve it."),
     ("modality", "A firm which is listed must publish a report.", "A firm which is listed can publish a report."),
@@ -147,6 +148,7 @@ PASSED = [
         "A firm may pay, provided the board has agreed in writing.",
         "A firm may pay, provided the board has agreed.",
     ),
+    ("complies", "A bank that complies with it need not report.", "A bank which is compliant need not report."),
     ("addressee", "A form shall be filed by every heir.", "Every heir must file a form."),
     ("addressee", "The hirer of a car shall log damage.", "A person hiring a car must log damage."),
     ("addressee", "The hirer shall not be charged for dents.", "A person hiring a car may not be charged for dents."),

@@ -225,7 +225,7 @@ def _bert(base: Base, pooler: bool) -> torch.nn.Module:
         )
     # No dropout: over two or three epochs it gained nothing, and drawing its masks took a third of a step on a CPU.
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    # On a CPU a step with fused attention takes 1.6 times as long: its backward pass alone is 45 % of it.
+    # On a CPU a step with fused attention takes 1.6 times as long: its backward pass alone is 45 % of that step.
     return transformers.BertModel.from_pretrained(
         base.folder,
         config=config,

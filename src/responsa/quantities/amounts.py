@@ -120,7 +120,7 @@ _FRACTION = _pattern(
     r"countries|subparagraph|paragraph|sentence|indent|person|persons|ends?\b))"
 )
 _TIMES = _pattern(rf"(?P<n>{_NUMBER}){_BLANK}times\b|\b(?P<w>twice|thrice)\b(?! (?:a|per|each|every|in)\b)")
-# The number of the unit may be repeated in brackets: "ten (10) days".
+# The number of the unit may be repeated in brackets, "ten (10) days"; three consecutive years are as long as any three.
 _AMOUNT = rf"(?P<n>{_NUMBER})(?:\s?\(\d{{1,3}}\))?[-\s]{{1,2}}(?:(?:consecutive|successive) )?(?P<u>{_UNIT})\b(?!-)"
 _DURATION = _pattern(_AMOUNT)
 _CITED = (

@@ -189,6 +189,19 @@ def contrary(text: str, cited: Cited) -> str:
     return ""
 
 
+_COMPLIES = re.compile(
+    r"\b(?:is|are|was|were|be|been|remains?) (?:[a-z]+ )?(?:compliant|in (?:full )?compliance)\b|\bcomplies\b",
+    re.IGNORECASE,
+)
+
+
+def complies(text: str, cited: Cited) -> str:
+    """That somebody complies, which no duty says."""
+    if _COMPLIES.search(text) and not re.search(r"\bcompl(?:y|ies|ied|iant|iance)", cited.text, re.IGNORECASE):
+        return "the text cited does not say who complies"
+    return ""
+
+
 # After a "not" that bounds a figure or a way and negates nothing; after a "without" that says what is not asked for.
 _UNTURNED = re.compile(
     r"\s(?:only\b|exceed\b|(?:\w+\s){0,2}(?:less|more|later|fewer|longer|lower|higher|earlier|frequently|often) than\b|"

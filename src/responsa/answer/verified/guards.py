@@ -26,6 +26,7 @@ GUARDS: tuple[Callable[[str, Cited], str], ...] = (
     force.negation,
     force.opposite,
     force.contrary,
+    force.complies,
     limits.limits,
     limits.halved,
     limits.opening,
@@ -40,10 +41,10 @@ GUARDS: tuple[Callable[[str, Cited], str], ...] = (
     who.roles,
     copied.replaced,
 )
-# What these object to is never supported: words, links and provisions that do not stand in the text, and the contrary
-# of what does. Of 15,000 supported sentences put freely each objected to at most one in 500.
+# What these object to is never supported: words, links and provisions that do not stand in the text, the contrary of
+# what does, and that somebody complies. Of 15,000 supported sentences put freely each objected to at most one in 500.
 DECISIVE = frozenset(
-    guard.__name__ for guard in (who.quotes, who.links, who.provisions, force.opposite, force.contrary)
+    guard.__name__ for guard in (who.quotes, who.links, who.provisions, force.opposite, force.contrary, force.complies)
 )
 
 
