@@ -77,10 +77,9 @@ def _value(word: str) -> Decimal:
 
 def figures(text: str, cited: Cited) -> str:
     """A figure, deadline or number that the cited text does not have."""
-    known = {figure for _, figure in figures_of(cited.text)}
-    plain = _numbers(cited.text + "\n" + cited.around) | {
-        each.value for each, _ in figures_of(cited.text) if each.value is not None
-    }
+    there = figures_of(cited.text)
+    known = {figure for _, figure in there}
+    plain = _numbers(cited.text + "\n" + cited.around) | {each.value for each, _ in there if each.value is not None}
     told = figures_of(text)
     for each, figure in told:
         if each.value in plain and _AGED.match(text, each.end) and re.search(r"\b(?:aged?|old)\b", cited.text):
