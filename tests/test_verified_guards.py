@@ -36,6 +36,17 @@ SIZES = "A large firm shall report within ten days. A small firm shall report wi
 CHECKED = "Accounts must be checked by auditors each year. The directors keep them."
 
 OBJECTED = [
+    ("limits", "A loan counts as an asset, but only where it is on the books.", "A loan counts as an asset."),
+    (
+        "addressee",
+        "The pilot, her deputy and any other trained person may open the hatch. A guest may not.",
+        "A guest may open the hatch.",
+    ),
+    (
+        "limits",
+        "The office may lift the duty if the fee was paid, or where the rider is a minor.",
+        "The office may lift the duty.",
+    ),
     ("complies", "A firm must report a fault.", "The firm is fully compliant with this rule."),
     ("halved", SOLVENT, "A licence shall be granted where the applicant is solvent."),
     ("addressee", "A firm must inform the auditor and the board must approve it.", "The auditor must approve it."),
@@ -155,6 +166,44 @@ PASSED = [
     ("addressee", "Persons who run a site must log visits.", "Persons running a site must log visits."),
     ("addressee", "A firm may, after a hearing, cut the duty.", "The duty may, after a hearing, be cut by a firm."),
     ("replaced", "A member must be told in advance of a vote.", "A member must be told beforehand of a vote."),
+    ("limits", "A loan counts as an asset, even where it is off the books.", "A loan counts as an asset."),
+    ("limits", "The plan must name, where applicable, the auditor and the seat.", "The plan must name the seat."),
+    (
+        "limits",
+        "The office may lift the duty if the fee was paid, or where the rider is a minor.",
+        "The office may lift the duty where the rider is a minor.",
+    ),
+    (
+        "limits",
+        "Tests should be run yearly, and should also be run when the network has grown.",
+        "Tests should be run yearly.",
+    ),
+    (
+        "addressee",
+        "The pilot, her deputy and any other trained person may open the hatch.",
+        "The pilot may open the hatch.",
+    ),
+    (
+        "addressee",
+        "It is expected that a carrier should test each lift by an engineer.",
+        "A carrier should test each lift by an engineer.",
+    ),
+    (
+        "addressee",
+        "A broker that deals in any loans or bonds must log each order.",
+        "A broker that deals in bonds must log each order.",
+    ),
+    ("addressee", "Papers may be released by us; the court may see them.", "We may release papers."),
+    (
+        "replaced",
+        "A fund may be listed only if it fulfils the tests in Annex 2.",
+        "A fund may be listed only if it meets the tests in Annex 2.",
+    ),
+    (
+        "replaced",
+        "The claim lapses on receipt of the notice by the agent.",
+        "The claim lapses when the notice is received by the agent.",
+    ),
     (
         "mixed",
         "A fund must keep ten per cent in cash. States may raise the share of cash for small funds.",

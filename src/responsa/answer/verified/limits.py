@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from responsa.answer.verified import words as lex
 from responsa.answer.verified.figures import figures_of
@@ -21,7 +22,8 @@ _EXCEPTION = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"\b(?<!only )(?:if|where|when|whenever|while (?=it|they|the|an?\b)|once(?! (?:every|an?|per|each|in)\b)|"
+    r"\b(?<!only )(?<!even )(?:if|where|when(?! and how\b)|whenever|while (?=it|they|the|an?\b)|"
+    r"once(?! (?:every|an?|per|each|in)\b)|"
     r"to the extent|in the event(?: of| that)|in cases?(?: of)?|as long as)\b",
     re.IGNORECASE,
 )
@@ -36,16 +38,34 @@ _HELD = 0.34
 _SLACK = 0.35
 
 
-def _tails(text: str, marker: re.Pattern[str]) -> Iterator[tuple[str, str, bool]]:
-    """(words of the marker, the clause after it, whether it limits only what follows it) for each marker."""
+class _Tail(NamedTuple):
+    """What a condition or an exception says. ``rest`` is what it limits, where that is only what follows it, and
+    ``others`` are the conditions that are as good, joined to it by "or"."""
+
+    word: str
+    clause: str
+    joined: bool
+    rest: str
+    others: tuple[str, ...]
+
+
+_OR = re.compile(r"\W*or\b(?! (?:more|less|fewer)\b)(?: (?:if|where|when))?([^,;.]+)")
+_JOINED = re.compile(r"\b(and|or),?(?: in addition| also| further| again)?\s*\Z")
+
+
+def _tails(text: str, marker: re.Pattern[str]) -> Iterator[_Tail]:
+    last = 0
     for match in marker.finditer(text):
         stop = _STOPS.search(text, match.end())
         end = stop.start() if stop else len(text)
-        joined = (
-            re.search(r"\b(?:and|or),?(?: in addition| also| further| again)?\s*\Z", text[: match.start()]) is not None
-        )
+        joined = _JOINED.search(text[: match.start()])
+        after = _OR.match(text, end)
+        others = [after[1]] if after else []
+        if joined and joined[1] == "or" and last:
+            others.append(text[last : joined.start()])
         rest = text[end:].split(".")[0] if joined else ""
-        yield match[0], text[match.end() : end] if not joined else text[match.end() : end] + " \x00" + rest, joined
+        yield _Tail(match[0], text[match.end() : end], joined is not None, rest, tuple(others))
+        last = match.end()
 
 
 _BOTH = re.compile(r"\b(?:and|after having|after)\b")
@@ -57,11 +77,12 @@ def limits(text: str, cited: Cited) -> str:
     limited = _EXCEPTION.search(text) is not None
     for unit in _ruling(text, cited):
         for marker, name in ((_EXCEPTION, "exception"), (_CONDITION, "condition")):
-            for found, tail, joined in _tails(normalise(unit.text), marker):
-                clause, _, rest = tail.partition("\x00")
+            for found, clause, joined, rest, others in _tails(normalise(unit.text), marker):
                 if joined and (not lex.content(rest) or lex.share(lex.content(rest), words) < 0.5):
                     continue
                 own = lex.content(clause)
+                if name == "condition" and (_aside(clause, own) or any(_told(other, words) for other in others)):
+                    continue
                 lost = {each for other, each in figures_of(clause) if other.value != 1} - {
                     each for _, each in figures_of(text)
                 }
@@ -86,19 +107,32 @@ def limits(text: str, cited: Cited) -> str:
     return ""
 
 
+_ASIDE = frozenset(map(lex.meaning, ["applicable", "appropriate", "relevant", "possible"]))
+
+
+def _aside(clause: str, own: tuple[str, ...]) -> bool:
+    """Whether a clause limits nothing: "where applicable", or what the letters of a formula stand for."""
+    return (bool(own) and set(own) <= _ASIDE) or clause.startswith(":") or "=" in clause
+
+
+def _told(clause: str, words: frozenset[str]) -> bool:
+    own = lex.content(clause)
+    return bool(own) and lex.share(own, words) >= 0.6
+
+
 def halved(text: str, cited: Cited) -> str:
     """One of two conditions, joined by "and" or by "after", without the other."""
     words = frozenset(lex.content(text))
     for unit in _ruling(text, cited):
         for marker in (_EXCEPTION, _CONDITION):
-            for found, tail, joined in _tails(normalise(unit.text), marker):
-                first, *others = _BOTH.split(tail.partition("\x00")[0])
+            for found, clause, joined, _, _ in _tails(normalise(unit.text), marker):
+                first, *others = _BOTH.split(clause)
                 if joined or not others or lex.share(lex.content(first), words) < 0.6:
                     continue
                 for other in others:
                     own = lex.content(other)
                     if len(own) > 1 and lex.share(own, words) <= 0.25:
-                        return f"of the condition {(found + tail).strip()!r} the text cited has more"
+                        return f"of the condition {(found + clause).strip()!r} the text cited has more"
     return ""
 
 
@@ -213,7 +247,7 @@ def _subjects(text: str) -> set[str]:
 
 
 _PART = re.compile(
-    r";|\b(?:and|or) (?:must|shall|may)\b|"
+    r";|\b(?:and|or) (?:must|shall|may|should)\b|"
     r", and (?=(?:any|the|no|an?|such|each)\b[^,;.]{1,60}?\b(?:must|shall|may)\b)"
 )
 

@@ -45,6 +45,8 @@ def addressee(text: str, cited: Cited) -> str:
             continue
         if not modal.passive and any(_swapped(text, modal, source, other) for source, other in theirs):
             return f"in the text cited {' '.join(who)!r} is acted upon"
+        if any(who == each for source, other in theirs for each in _beside(source, other)):
+            continue
         told = [
             doer
             for source, other in theirs
@@ -235,7 +237,7 @@ def agent(text: str, modal: lex.Modal) -> tuple[str, ...]:
 def subject(text: str, modal: lex.Modal) -> tuple[str, ...]:
     """The meanings of the words before a modal verb, up to what describes them further."""
     start, _ = lex.clause_at(text, modal.start)
-    before = _OR_MORE.sub(r"\1", text[start : modal.start])
+    before = _THAT.split(_OR_MORE.sub(r"\1", text[start : modal.start]))[-1]
     earlier = [other for other in lex.modals(text) if other.start < modal.start]
     if earlier and re.search(r"\b(?:and|or)(?:,[^,]*,)?\s*\Z", before):
         return subject(text, earlier[-1])
@@ -245,6 +247,38 @@ def subject(text: str, modal: lex.Modal) -> tuple[str, ...]:
     if _PRONOUN.search(before) or not before.strip():
         return ()
     return lex.content(_HEAD.split(before, maxsplit=1)[0])[-3:]
+
+
+_FIRST = re.compile(r"\W*(?:(?:an?|the|its|their|each|any|every|all|such|other|no)\s)*", re.IGNORECASE)
+_LIST = re.compile(
+    r",\s*(?=(?:an?|the|its|their|each|any|every|other|all)?\s*(?:[\w'-]+ ){1,4}(?:and|or)\b)|\b(?:and|or)\b"
+)
+
+
+def _beside(text: str, modal: lex.Modal) -> list[tuple[str, ...]]:
+    """All that may be meant by who does what a modal verb says: each of "the bank, its agent or a broker", and what
+    comes before a relative clause with "and" or "or" in it."""
+    if modal.passive:
+        found = re.search(r"\bby ([^,.;:]{2,120})", text[modal.end :], re.IGNORECASE)
+        region = found[1] if found else ""
+    else:
+        start = max((cut.end() for cut in _SENTENCE.finditer(text, 0, modal.start)), default=0)
+        region = text[start : modal.start]
+    last = _LAST.search(region)
+    pieces = [*_LIST.split(region), *([last[1]] if last else [])]
+    return [lex.content(_HEAD.split(_FIRST.sub("", piece, count=1), maxsplit=1)[0])[-3:] for piece in pieces]
+
+
+_LAST = re.compile(
+    r"(?<!\bof )(?<!\bby )(?<!\bfor )(?<!\bto )(?<!\bwith )(?<!\bfrom )(?<!\bin )(?<!\bon )"
+    r"\b(?:the|an?) ((?:[\w'-]+ ){1,3})\Z"
+)
+_SENTENCE = re.compile(r"[.;:]\s|\b(?:where|when|if|unless)\b[^,;:.]*,\s", re.IGNORECASE)
+_THAT = re.compile(
+    r"\b(?:aware|believe[sd]?|ensures?|ensuring|knows?|satisfied|fact|clear|considers?|requires?|provides?|states?|"
+    r"indicates?|demonstrates?|shows?|understood|recommended|expected|agreed?|note|provided|grounds?|basis|likely)\s+that\b",
+    re.IGNORECASE,
+)
 
 
 def provisions(text: str, cited: Cited) -> str:

@@ -17,13 +17,13 @@ Force = Literal["must", "may", "must not", "need not", "should"]
 
 # Words of one meaning, a row each; the first names them. Compared by their stems.
 _SAME = """
-notify inform tell advise alert report
-keep retain maintain hold preserve store
-obtain receive get acquire
-give provide supply furnish deliver submit send hand
+notify notification inform tell told advise alert report
+keep kept retain maintain maintenance hold held preserve store
+obtain receive receipt get got acquire acquisition
+give gave given provide supply furnish deliver submit submission send sent hand
 disclose publish reveal publication state public publicly
 consent approval approve permission permit authorisation authorise authorised allow allowed
-check verify examine
+check verify verification examine
 appoint designate name
 annual annually yearly year years
 monthly month months
@@ -31,27 +31,55 @@ quarterly quarter quarters
 weekly week weeks
 daily day days
 increase raise
-begin start commence
+begin began begun start commence
 beforehand advance
 end terminate cease stop finish
-buy purchase
+buy bought purchase
 use utilise
 person persons people anyone somebody someone anybody one
 exceed above over
-fall drop decline decrease
+fall fell fallen drop decline decrease
 extra additional further
 explain explanation reason
 breach violation infringement contravention violate infringe contravene
-choose select
+choose chose chosen choice select
 assist help
 help support
 pay payment paid
 need require requirement required
 charge charged fee
-build establish set create
-show demonstrate
-consist compose composed comprise include contain
+build built establish set laid create
+show shown demonstrate
+consist compose composed comprise include contain inclusion
 because since
+we us our
+basis ground
+meet met fulfil satisfy comply compliance
+extend extension lengthen prolong
+result lead
+perform undertake undertaken conduct
+apply application
+identify identification
+classify classification
+modify modification
+justify justification
+certify certification
+specify specification
+qualify qualification
+exclude exclusion
+decide decision
+conclude conclusion
+admit admission
+suspend suspension
+rely reliance
+redeem redemption
+refuse refusal
+remove removal
+dispose disposal
+revoke revocation
+sell sold sale
+lend lent loan
+hear heard
 must shall
 """
 _SAME_ACTORS = """
@@ -75,6 +103,7 @@ permitted allowed prohibited forbidden mandatory compulsory possible necessary
 maximum minimum following take place carry out make made making period time place order
 two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
 twenty thirty forty fifty sixty seventy eighty ninety hundred
+carried carries carrying pursuant
 way case cases accordingly via just solely one ones else longer however prior latest although though often
 """
 _STOP = frozenset(_STOP_WORDS.split())
