@@ -36,6 +36,7 @@ SIZES = "A large firm shall report within ten days. A small firm shall report wi
 CHECKED = "Accounts must be checked by auditors each year. The directors keep them."
 
 OBJECTED = [
+    ("limits", "A firm must keep a log where Rule 3.2 applies.", "A firm must keep a log."),
     ("limits", "A loan counts as an asset, but only where it is on the books.", "A loan counts as an asset."),
     (
         "addressee",

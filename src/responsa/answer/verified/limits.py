@@ -81,7 +81,7 @@ def limits(text: str, cited: Cited) -> str:
                 if joined and (not lex.content(rest) or lex.share(lex.content(rest), words) < 0.5):
                     continue
                 own = lex.content(clause)
-                if name == "condition" and (_aside(clause, own) or any(_told(other, words) for other in others)):
+                if name == "condition" and (_aside(clause) or any(_told(other, words) for other in others)):
                     continue
                 lost = {each for other, each in figures_of(clause) if other.value != 1} - {
                     each for _, each in figures_of(text)
@@ -107,15 +107,16 @@ def limits(text: str, cited: Cited) -> str:
     return ""
 
 
-_ASIDE = frozenset(map(lex.meaning, ["applicable", "appropriate", "relevant", "possible"]))
+_ASIDE = re.compile(r"\s*(?:applicable|appropriate|relevant|possible)\s*\Z|:|.*=")
 
 
-def _aside(clause: str, own: tuple[str, ...]) -> bool:
+def _aside(clause: str) -> bool:
     """Whether a clause limits nothing: "where applicable", or what the letters of a formula stand for."""
-    return (bool(own) and set(own) <= _ASIDE) or clause.startswith(":") or "=" in clause
+    return _ASIDE.match(clause) is not None
 
 
 def _told(clause: str, words: frozenset[str]) -> bool:
+    """Whether most of what a clause says is among the words of a sentence."""
     own = lex.content(clause)
     return bool(own) and lex.share(own, words) >= 0.6
 
