@@ -311,6 +311,23 @@ def test_items_are_read_with_their_lead_in(corpus_of):
         ),
         ("Note: (a) is void.", ["Note: (a) is void."]),
         (
+            "A stall may open only if (a) it is insured, (b) it has two exits, and (c) it is clear.",
+            [
+                "A stall may open only if (a) it is insured,",
+                "A stall may open only if (b) it has two exits, and",
+                "A stall may open only if (c) it is clear.",
+            ],
+        ),
+        (
+            "A stall may open if (a) it is insured, and (b) it has two exits.",
+            ["A stall may open if (a) it is insured, and (b) it has two exits."],
+        ),
+        ("An usher who (a) sells, or (b) lends shall report.", ["An usher who (a) sells, or (b) lends shall report."]),
+        (
+            "Each stall must: keep a log; and close by noon.",
+            ["Each stall must: keep a log; and", "Each stall must: close by noon."],
+        ),
+        (
             "Keep: (a) logs: (i) new; (ii) old; and (b) files.",
             ["Keep: (a) logs: (i) new; (ii) old; and", "Keep: (b) files."],
         ),

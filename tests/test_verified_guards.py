@@ -210,6 +210,61 @@ PASSED = [
         "A fund must keep ten per cent in cash. States may raise the share of cash for small funds.",
         "Unless a State has raised the share, a fund must keep ten per cent in cash.",
     ),
+    # Lists of conditions: one that is enough, or one that is needed.
+    (
+        "limits",
+        "The clerk may close the hall if smoke is seen, if a guard is absent, or if the lamps fail.",
+        "The clerk may close the hall if the lamps fail.",
+    ),
+    (
+        "limits",
+        "A stall may open only if it is insured, has two exits and is clear of rubble.",
+        "A stall may open only if it has two exits.",
+    ),
+    (
+        "limits",
+        "A stall may open only if all of the following are met: (b) it has two exits.",
+        "A stall may open only if it has two exits.",
+    ),
+    # Two rules in a sentence, each with its own duty or leave.
+    (
+        "modality",
+        "The host must answer each letter within a week. No fee may be charged to lodgers for it.",
+        "The host must answer each letter within a week, and no fee may be charged for it.",
+    ),
+    (
+        "modality",
+        "The claim is presumed to be true. The presumption may be rebutted. The clerk must note each claim.",
+        "The claim is presumed true and a clerk must note it, but the presumption may be rebutted.",
+    ),
+    ("modality", "Without the warden's consent no tree may be felled.", "No tree may be felled without consent."),
+    ("modality", "The hall shall be quiet. Nor may it be heated.", "The hall may not be heated."),
+    (
+        "modality",
+        "Ushers are entitled to a meal but not to a fee.",
+        "Ushers are not entitled to a fee.",
+    ),
+    ("modality", "The owner shall allow each usher a break.", "Each usher is entitled to a break by the owner."),
+    (
+        "negation",
+        "A guide shall not repeat what was said unless the guest consents in writing.",
+        "A guide may repeat what was said if the guest consents in writing.",
+    ),
+    (
+        "addressee",
+        "A broker shall not offer a loan by telephone.",
+        "A loan must not be offered by telephone.",
+    ),
+    (
+        "addressee",
+        "An usher that has no key shall enter by the gate.",
+        "An usher without a key must enter by the gate.",
+    ),
+    (
+        "addressee",
+        "The chair may end the meeting with the consent of the members.",
+        "With the consent of the members the chair is permitted to end the meeting.",
+    ),
 ]
 
 

@@ -26,7 +26,7 @@ _WORD = r"[^\W_]+(?:[.,](?=\d)\d+)*"
 _TOKEN = re.compile(rf"{_WORD}|[<>]=|[%‰<>≤≥=±+×÷$¢-¥\u20a0-\u20c0]|(?<![\w)])[-−–](?=\d)")
 _SPELLED = {">=": "≥", "<=": "≤"}
 _ITEM = re.compile(r"^[ \t\u200e]*(?:\((?:[a-z]{1,4}|\d{1,3})\)|[-–•*]|\d{1,2}[.)])\s", re.MULTILINE)
-_WITHIN = re.compile(r"(?:[:;,—–-]|\b(?:and|or))\s+(?=\(([a-z]|[ivx]{2,4}|\d{1,2})\)\s)")  # an item within a line
+_WITHIN = re.compile(r"([:;,—–-]|\b(?:and|or)\b)?\s+(?=\(([a-z]|[ivx]{2,4}|\d{1,2})\)\s)")  # an item within a line
 _LABELS = ("a b c d e f g h i j k l m n o p", "i ii iii iv v vi vii viii ix x xi xii", "1 2 3 4 5 6 7 8 9 10 11 12")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\.\.\.|…)\s*")
 _FEW = 6  # words that are found word for word or not at all
@@ -135,7 +135,8 @@ class Reader:
             text = source.passage.text
             lead = self.lead(source)
             pieces = list(_pieces(text))
-            cut = next((place for place, (_, *span) in enumerate(pieces) if addressed(text[slice(*span)])), len(pieces))
+            orders = (place for place, (before, one, two) in enumerate(pieces) if addressed(f"{before} {text[one:two]}"))
+            cut = next(orders, len(pieces))
             self._units[name] = [
                 Unit(name, start, end, tidy(f"{lead} {before} {text[start:end]}"))
                 for before, start, end in pieces[:cut]
@@ -162,8 +163,10 @@ def _pieces(text: str) -> Iterable[tuple[str, int, int]]:
     """(lead-in, start, end) of each sentence; the items of a list one by one, with what stands before them."""
     for start, end in sentences(text):
         items = [match.start() for match in _ITEM.finditer(text, start, end) if match.start() > start]
-        items = items or _in_a_line(text, start, end)
-        if not items or not text[start : items[0]].rstrip().endswith((":", "-", "—", "–")):
+        if items and not text[start : items[0]].rstrip().endswith((":", "-", "—", "–")):
+            items = []
+        items = items or _in_a_line(text, start, end) or _unmarked(text, start, end)
+        if not items or addressed(text[start : items[0]]):
             yield from (("", *part) for part in _parts(text, start, end))
             continue
         for place, stop in zip(items, [*items[1:], end], strict=True):
@@ -176,11 +179,40 @@ def _in_a_line(text: str, start: int, end: int) -> list[int]:
     for labels in map(str.split, _LABELS):
         found: list[int] = []
         for match in _WITHIN.finditer(text, start, end):
-            if len(found) < len(labels) and match[1] == labels[len(found)]:
+            if len(found) < len(labels) and match[2] == labels[len(found)] and (match[1] or not found):
                 found.append(match.end())
-        if len(found) > 1:
+        if len(found) > 1 and _leads(text[start : found[0]], text[found[-2] : found[-1]], text[found[-1] : end]):
             runs.append(found)
     return min(runs, default=[])  # the outermost begins first
+
+
+def _leads(lead: str, before_last: str, last: str) -> bool:
+    """Whether what stands before a list is the lead-in of each of its items. Without a colon it is not where it names
+    parts ("points (a) and (b)"), where the last item goes on with the rule ("who (a) sells or (b) lends shall ..."), and where
+    all of several conditions have to hold: each alone would say too much."""
+    if lead.rstrip().endswith((":", "-", "—", "–")):
+        return True
+    if _NAMED.search(lead) or (not lex.modals(lead) and lex.modals(last)):
+        return False
+    return not _SUFFICES.search(lead) or re.search(r"\bor\s+\Z", before_last) is not None
+
+
+_NAMED = re.compile(
+    r"(?:\b(?:points?|paragraphs?|subparagraphs?|items?|letters?|conditions?|cases?|groups?|classes|class|"
+    r"under|either|both|and|or|in|by|of)|\d|[;,])\s*\Z", re.IGNORECASE
+)
+_SUFFICES = re.compile(r"\b(?<!only )(?:if|where|when|provided(?: that)?)\b[^,;.]*\Z", re.IGNORECASE)
+
+
+def _unmarked(text: str, start: int, end: int) -> list[int]:
+    """Where the items of a list begin that semicolons part after a colon, without marks: "must: keep records; and report"."""
+    colon = re.search(r"\w:\s+(?=\S)", text[start:end])
+    lead = text[start : start + colon.start() + 1] if colon else ""
+    if not colon or (len(lex.content(lead)) < _LEAST_WORDS and not lex.modals(lead)):
+        return []
+    first = start + colon.end()
+    places = [first, *(match.end() for match in re.finditer(r";\s+(?:(?:and|or)\s+)?", text[:end]) if match.start() > first)]
+    return places if len(places) > 1 else []
 
 
 def _parts(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:

@@ -21,7 +21,7 @@ def modality(text: str, cited: Cited) -> str:
         same = _nearest_object(
             text, modal, [(other, unit) for other, unit in held if other.verb == modal.verb and modal.verb]
         )
-        if not held:
+        if not held or _allowed(text, modal, cited):
             continue
         if not any(_fits(modal, other, text, unit.text) for other, unit in same or held):
             other = (same or held)[0][0]
@@ -29,6 +29,38 @@ def modality(text: str, cited: Cited) -> str:
     return ""
 
 
+def _allowed(text: str, modal: lex.Modal, cited: Cited) -> bool:
+    """Whether a rule of the text says what a modal phrase and the words about it say, wherever the others stand: one
+    sentence may join two rules."""
+    words = lex.content(_about(text, modal))
+    for unit in cited.units:
+        if lex.share(words, unit.meanings | cited.carried(unit)) < 0.7:
+            continue
+        source = normalise(unit.text)
+        others = lex.modals(source)
+        same = [other for other in others if other.verb == modal.verb] if modal.verb else []
+        if any(other.force == modal.force for other in same):
+            return True
+        if not same and others and {other.force for other in others} == {modal.force}:
+            return True
+    return False
+
+
+def _about(text: str, modal: lex.Modal) -> str:
+    """The words of a clause that belong to one of its modal phrases: no "and" leads to another one from there."""
+    start, end = lex.clause_at(text, modal.start)
+    for other in lex.modals(text):
+        if start <= other.start < modal.start:
+            cut = list(_AND.finditer(text, other.end, modal.start))
+            start = cut[-1].end() if cut else start
+        elif modal.start < other.start < end:
+            cut = list(_AND.finditer(text, modal.end, other.start))
+            end = cut[-1].start() if cut else end
+            break
+    return text[start:end]
+
+
+_AND = re.compile(r"\b(?:and|or)\b")
 # "unless it can prove": what somebody is able to do is no leave.
 _ABLE = re.compile(
     r"\b(?:unless|if|where|when|once|until|who|which|that) "
@@ -51,9 +83,9 @@ def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
     limited = lex.LIMIT.search(source) or lex.LIMIT.search(text) or other.only
     if {modal.force, other.force} == {"must not", "may"}:
         leave = text if modal.force == "may" else source
-        if re.search(r"\b(?:(?:no|not) (?:\w+ )?(?:more|longer|later) than|at most|up to|maximum)\b", leave):
+        if _AT_MOST.search(leave):
             return True  # "no more than 5 % may be": whether the bound is the same is for another guard
-        if modal.only or other.only:
+        if modal.only or other.only or (modal.force == "must not" and _but_not(source, text)):
             return True
         if (limiters := _limiters(source)) and _limiters(text) == limiters:
             return False  # "no one may without", "anyone may without"
@@ -67,13 +99,33 @@ def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
         turned = len(lex.NEGATION.findall(text)) != len(lex.NEGATION.findall(source)) and limited
         inner = modal.verb != other.verb and (lex.NEGATION.search(text) or lex.NEGATION.search(source))
         return bool(turned or inner)
+    if modal.force == "may" and other.force == "must" and other.verb in _GRANTS:
+        return True  # "shall allow a break": "is entitled to a break"
     if {modal.force, other.force} == {"must", "may"}:
+        if _AT_MOST.match(text) and _BOUNDED.search(source):
+            return True  # "no more than six may": "to which no more than six"
         return bool(modal.only or other.only) and modal.verb != other.verb
     if modal.force == "need not":
         return bool(re.search(r"\b(?:exempt|not apply|only|instead|without)\b", source))
     if other.force == "need not" and modal.force == "may":
         return "not" in text.split() and modal.verb != other.verb
     return False
+
+
+_AT_MOST = re.compile(
+    r"\b(?:(?:no|not) (?:\w+ )?(?:more|longer|later) than|at most|up to|maximum)\b", re.IGNORECASE
+)
+_GRANTS = frozenset(map(lex.meaning, ("allow", "grant", "permit")))
+
+
+def _but_not(source: str, text: str) -> bool:
+    """ "are entitled to expenses but not to pay": "are not entitled to pay"."""
+    words = frozenset(lex.content(text))
+    return any(
+        own and lex.share(own, words) >= 0.6
+        for found in re.finditer(r"\bbut not\b([^,;.]*)", source)
+        if (own := lex.content(found[1]))
+    )
 
 
 def _limiters(text: str) -> set[str]:
@@ -101,7 +153,7 @@ def _negated(text: str, unit: Unit, negated: set[str]) -> str:
         for one in lex.modals(text)
         for other in lex.modals(unit.text)
     )
-    if not mine and _MOST.search(text):
+    if not mine and (_MOST.search(text) or _opened(text, unit)):
         return ""
     if len(mine) == len(theirs) or turned:
         return ""
@@ -113,6 +165,18 @@ def _negated(text: str, unit: Unit, negated: set[str]) -> str:
     if len(mine) > len(theirs) and added:
         return f"the text cited does not negate {added[0]!r}"
     return ""
+
+
+def _opened(text: str, unit: Unit) -> bool:
+    """ "may, if" for "must not, unless": the exception said as leave."""
+    exception = re.search(r"\b(?:unless|except|save|other than|without)\b([^.;]*)", unit.text)
+    return (
+        exception is not None
+        and not _BOUNDED.search(text)
+        and lex.share(lex.content(exception[1]), frozenset(lex.content(text))) >= 0.6
+        and any(modal.force == "may" for modal in lex.modals(text))
+        and any(modal.force == "must not" for modal in lex.modals(normalise(unit.text)))
+    )
 
 
 _BOUNDED = re.compile(

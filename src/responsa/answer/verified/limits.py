@@ -23,7 +23,7 @@ _EXCEPTION = re.compile(
 )
 _CONDITION = re.compile(
     r"\b(?<!only )(?<!even )(?:if|where|when(?! and how\b)|whenever|while (?=it|they|the|an?\b)|"
-    r"once(?! (?:every|an?|per|each|in)\b)|"
+    r"once(?! (?:every|an?|per|each|in|by|only|more)\b)|"
     r"to the extent|in the event(?: of| that)|in cases?(?: of)?|as long as)\b",
     re.IGNORECASE,
 )
@@ -61,11 +61,31 @@ def _tails(text: str, marker: re.Pattern[str]) -> Iterator[_Tail]:
         joined = _JOINED.search(text[: match.start()])
         after = _OR.match(text, end)
         others = [after[1]] if after else []
+        others += _chained(match, text, end)
         if joined and joined[1] == "or" and last:
             others.append(text[last : joined.start()])
         rest = text[end:].split(".")[0] if joined else ""
         yield _Tail(match[0], text[match.end() : end], joined is not None, rest, tuple(others))
         last = match.end()
+
+
+_ENDS = re.compile(r"[.;](?:\s|\Z)")
+_BETWEEN = re.compile(r",\s(?:(?:and|or)\s)?|\s(?:and|or)\s")
+_LAST = re.compile(r"\s(and|or)\s(?!\w+\Z)")
+
+
+def _chained(marker: re.Match[str], text: str, end: int) -> list[str]:
+    """What else a condition at a sentence's end lists: "may refuse if A, B or C". Each is as good where "or" joins
+    them, and after "only" each may be told alone."""
+    stop = _ENDS.search(text, end)
+    rest = text[end : stop.start() if stop else len(text)]
+    before = text[: marker.start()].rpartition(". ")[2]
+    joins = {found[1] for found in _LAST.finditer(rest)}
+    if not joins or not lex.modals(before) or lex.modals(rest):
+        return []
+    if not marker[0].lower().startswith("only") and (joins != {"or"} or marker.re is _EXCEPTION):
+        return []
+    return [part for part in _BETWEEN.split(rest) if part.strip()]
 
 
 _BOTH = re.compile(r"\b(?:and|after having|after)\b")
@@ -77,11 +97,15 @@ def limits(text: str, cited: Cited) -> str:
     limited = _EXCEPTION.search(text) is not None
     for unit in _ruling(text, cited):
         for marker, name in ((_EXCEPTION, "exception"), (_CONDITION, "condition")):
-            for found, clause, joined, rest, others in _tails(normalise(unit.text), marker):
+            for found, clause, joined, rest, others in _tails(_spelled(normalise(unit.text)), marker):
                 if joined and (not lex.content(rest) or lex.share(lex.content(rest), words) < 0.5):
                     continue
                 own = lex.content(clause)
-                if name == "condition" and (_aside(clause) or any(_told(other, words) for other in others)):
+                if name == "condition" and _aside(clause):
+                    continue
+                if (name == "condition" or found.lower().startswith("only")) and any(
+                    _told(other, words) for other in others
+                ):
                     continue
                 lost = {each for other, each in figures_of(clause) if other.value != 1} - {
                     each for _, each in figures_of(text)
@@ -105,6 +129,20 @@ def limits(text: str, cited: Cited) -> str:
                     continue
                 return f"the {name} {(found + clause).strip()!r} of the text cited is left out"
     return ""
+
+
+_LEAD = re.compile(
+    r"(?:(?:all|each|any|one|both|either|every one)(?: or more)?(?: of)? )?(?:(?:the|these) )?(?:following )?"
+    r"(?:(?:conditions?|requirements?|criteria|circumstances|points|things|cases) )?"
+    r"(?:(?:is|are) (?:all )?(?:met|satisfied|fulfilled|true|present)|holds?|appl(?:y|ies)|exists?)?:\s+(?:(?:\(\w{1,4}\)|[-–•])\s+)?",
+    re.IGNORECASE,
+)
+
+
+def _spelled(text: str) -> str:
+    """An item of a list put behind its lead-in, so that its condition is one: "if all of the following hold: (a) it pays"
+    is "if it pays"."""
+    return _LEAD.sub(" ", text, count=1).replace("  ", " ") if ":" in text else text
 
 
 _ASIDE = re.compile(r"\s*(?:applicable|appropriate|relevant|possible)\s*\Z|:|.*=")

@@ -9,7 +9,11 @@ from itertools import pairwise
 
 from responsa.answer.verified import words as lex
 
-_GOES_ON = re.compile(r"\W*(?:(?:where|when|if)\s)?(?:it|they|he|she|this|that|these|those|such)\b", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"\W*(?:(?:where|when|if)\s)?(?:it|they|he|she|this|that|these|those|such)\b|"
+    r"(?:On|In|For|At|During|Upon|After|Before|Between|From|Above|Below|With|Without|Within)\b[^.;:]*\b(?:it|they|he|she)\s(?:shall|must|may)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

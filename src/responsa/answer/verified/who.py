@@ -41,7 +41,7 @@ def addressee(text: str, cited: Cited) -> str:
             full = {word for source, other in theirs for word in lex.content(source[: other.start])}
             if mine and others and set(mine) - full and all(set(each) - set(lex.content(text)) for each in others):
                 return f"the text cited says this of {' '.join(others[0])!r}, not of {' '.join(mine)!r}"
-        if not who:
+        if not who or (modal.passive and _means(text, modal, who)):
             continue
         if not modal.passive and any(_swapped(text, modal, source, other) for source, other in theirs):
             return f"in the text cited {' '.join(who)!r} is acted upon"
@@ -61,6 +61,14 @@ def addressee(text: str, cited: Cited) -> str:
         if told and new:
             return f"{new[0]!r} is not named in the text cited"
     return ""
+
+
+_MEANS = re.compile(r"\bby (?:direct |credit |registered )?[a-z]+(?<!s)(?= (?:of|to|or|and|at|for|on|in|before|within|so)\b|[,.;]|\Z)")
+
+
+def _means(text: str, modal: lex.Modal, who: Sequence[str]) -> bool:
+    """Whether what stands after "by" has no article and is nobody: "by telephone"."""
+    return _MEANS.search(text, modal.end) is not None and not set(who) & lex.actors()
 
 
 _BESIDE = frozenset(["concern", "involv"])  # "the worker concerned"
@@ -206,9 +214,15 @@ def roles(text: str, cited: Cited) -> str:
 
 
 _PRONOUN = re.compile(r"\b(?:it|they|he|she|this|these|that|such)\s*\Z", re.IGNORECASE)
+# "With the consent of the meeting the chair may": no comma says where the subject begins.
+_UNPARTED = re.compile(
+    r"\W*(?:On|For|In|With|At|From|After|Before|Until|During|By|Under|Without|Upon|To|If|Where|When|Once)\b"
+)
 _HEAD = re.compile(
-    r"\b(?:that|which|who|whose|with|of|from|for|in|to|under|below|above|intending|wishing|holding)\b|(?:(?<=s\s)|(?<=person\s))\w{2,}ing\b|\b\w+ed(?=\s(?:in|by|under|to|for|on|before|after|with|at)\b)|"
-    r"\b\w{2,}ing(?=\s(?:the|an?|its|their|any|each|one|all)\b)"
+    r"\b(?:that|which|who|whose|with|without|of|from|for|in|to|under|below|above|than|before|after|during|until|"
+    r"intending|wishing|holding)\b|(?:(?<=s\s)|(?<=person\s))\w{2,}ing\b|"
+    r"\b\w+ed(?=\s(?:in|by|under|to|for|on|before|after|with|at)\b)|"
+    r"\b\w{2,}ing(?=\s(?:the|an?|its|their|any|each|one|all|more|less|fewer|in|to|from|at|on)\b)"
 )
 
 
@@ -244,7 +258,7 @@ def subject(text: str, modal: lex.Modal) -> tuple[str, ...]:
     both = re.search(r"\w+ and (?:(?:its|their|the|any|an?) )?\w+\s*\Z", before)
     if not both or (earlier and earlier[-1].end > start):
         before = re.split(r"\b(?:and|or|but)\b", before)[-1]
-    if _PRONOUN.search(before) or not before.strip():
+    if _PRONOUN.search(before) or not before.strip() or _UNPARTED.match(before):
         return ()
     return lex.content(_HEAD.split(before, maxsplit=1)[0])[-3:]
 

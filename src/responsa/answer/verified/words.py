@@ -174,6 +174,11 @@ _BE = re.compile(
     re.IGNORECASE,
 )
 _NOBODY = re.compile(r"\W*(?:no\b(?! (?:more|less|later|fewer|longer) than)|nobody|neither|none)\b")
+_JOINING = re.compile(r"\A\W*(?:and|or|but)\s")
+_NO_SUCH = re.compile(
+    r"\bnor\s\Z|(?<!\bwith )(?<!\bhas )(?<!\bhave )(?<!\bis )(?<!\bif )(?<!\bor )(?<!\band )\b"
+    r"(?:nobody|no one|no (?!more\b|less\b|later\b|fewer\b|longer\b)(?:(?!and\b|or\b|but\b)[\w-]+ ){1,3})\s?\Z"
+)
 NEGATION = re.compile(
     r"\b(?:not|no|never|nobody|none|neither|nor|cannot|without|in the absence of|non|fail(?:s|ed|ing|ure)? to)\b|n't\b",
     re.IGNORECASE,
@@ -304,8 +309,8 @@ def _modals(text: str) -> Iterator[Modal]:
         start, end = clause_at(text, match.start())
         inside = text[start:end].lower()
         only = re.search(r"\b(?:only|solely)\b", inside) is not None
-        before = text[start : match.start()].lower()
-        if _NOBODY.match(before) and force in ("may", "must"):
+        before = _JOINING.sub("", text[start : match.start()].lower(), count=1)
+        if (_NOBODY.match(before) or _NO_SUCH.search(before)) and force in ("may", "must"):
             waived = re.match(r"ha|is|are|need", match[0].lower())
             force = "need not" if force == "must" and waived else "must not"
         yield Modal(
