@@ -136,7 +136,7 @@ def negation(text: str, cited: Cited) -> str:
     """A "not" dropped or added where no other word makes up for it."""
     near = cited.near(text)
     whole = bool(near) and lex.share(lex.content(text), near[0].meanings) >= 1
-    negated = {word for unit in (near if whole else cited.units) for word in _negations(normalise(unit.text))}
+    negated = {word for unit in (near if whole else cited.units) for word in _after_negations(normalise(unit.text))}
     told = [_negated(text, unit, negated) for unit in cited.near(text, 0.1)]
     return told[0] if told and all(told) else ""
 
@@ -153,11 +153,15 @@ def _negated(text: str, unit: Unit, negated: set[str]) -> str:
         for one in lex.modals(text)
         for other in lex.modals(unit.text)
     )
+    if re.search(r"\b(?:neither|nor)\b", text, re.IGNORECASE) and theirs:
+        return ""  # one "neither" for several: "no X; no Y"
+    if not mine and _PREVENTED.search(text):
+        return ""
     if not mine and (_MOST.search(text) or _opened(text, unit)):
         return ""
     if len(mine) == len(theirs) or turned:
         return ""
-    beside = {word for match in lex.NEGATION.finditer(text) for word in lex.content(text[match.end() :])[:3]}
+    beside = _after_negations(text)
     missing = [word for word in theirs if word in set(lex.content(text)) and word not in mine and word not in beside]
     added = [word for word in mine if word in unit.meanings and word not in negated]
     if len(mine) < len(theirs) and missing:
@@ -165,6 +169,14 @@ def _negated(text: str, unit: Unit, negated: set[str]) -> str:
     if len(mine) > len(theirs) and added:
         return f"the text cited does not negate {added[0]!r}"
     return ""
+
+
+_PREVENTED = re.compile(r"\b(?:prevent|exclud|forbid|bar|lack|rul(?:e|ed|es|ing) out)", re.IGNORECASE)
+
+
+def _after_negations(text: str) -> set[str]:
+    """The first three words that carry meaning after each negation."""
+    return {word for match in lex.NEGATION.finditer(text) for word in lex.content(text[match.end() :])[:3]}
 
 
 def _opened(text: str, unit: Unit) -> bool:

@@ -19,8 +19,8 @@ Force = Literal["must", "may", "must not", "need not", "should"]
 _SAME = """
 notify notification inform tell told advise alert report
 keep kept retain maintain maintenance hold held preserve store
-obtain receive receipt get got acquire acquisition
-give gave given provide supply furnish deliver submit submission send sent hand
+obtain receive receipt get got acquire acquisition arrive
+give gave given provide supply furnish deliver submit submission send sent hand file lodge
 disclose publish reveal publication state public publicly
 consent approval approve permission permit authorisation authorise authorised allow allowed
 check verify verification examine
@@ -30,7 +30,7 @@ monthly month months
 quarterly quarter quarters
 weekly week weeks
 daily day days
-increase raise
+increase raise rise rose risen
 begin began begun start commence
 beforehand advance
 end terminate cease stop finish
@@ -45,7 +45,7 @@ breach violation infringement contravention violate infringe contravene
 choose chose chosen choice select
 assist help
 help support
-pay payment paid
+pay payment paid bear bore borne
 need require requirement required
 charge charged fee
 build built establish set laid create
@@ -80,6 +80,30 @@ revoke revocation
 sell sold sale
 lend lent loan
 hear heard
+deem treat regard consider
+exempt exemption free
+ask request
+entitle entitlement right
+immediately promptly forthwith
+lose lost loss
+prove proof evidence
+sign signature
+fail failure
+die death deceased
+intend intention
+destroy destruction
+complain complaint
+refer reference
+describe description
+produce production
+reduce reduction
+reside resident residence live
+occur happen
+vary variation
+enter entry
+exist existence
+know known knowledge
+marry marriage
 must shall
 """
 _SAME_ACTORS = """
@@ -180,7 +204,8 @@ _NO_SUCH = re.compile(
     r"(?:nobody|no one|no (?!more\b|less\b|later\b|fewer\b|longer\b)(?:(?!and\b|or\b|but\b)[\w-]+ ){1,3})\s?\Z"
 )
 NEGATION = re.compile(
-    r"\b(?:not|no|never|nobody|none|neither|nor|cannot|without|in the absence of|non|fail(?:s|ed|ing|ure)? to)\b|n't\b",
+    r"\b(?:(?<!whether or )not|no|never|nobody|none|neither|nor|cannot|(?<!with or )without|in the absence of|"
+    r"absent(?=,? an?\b)|failing|non|fail(?:s|ed|ure)? to)\b|n't\b",
     re.IGNORECASE,
 )
 LIMIT = re.compile(
