@@ -135,7 +135,9 @@ class Reader:
             text = source.passage.text
             lead = self.lead(source)
             pieces = list(_pieces(text))
-            orders = (place for place, (before, one, two) in enumerate(pieces) if addressed(f"{before} {text[one:two]}"))
+            orders = (
+                place for place, (before, one, two) in enumerate(pieces) if addressed(f"{before} {text[one:two]}")
+            )
             cut = next(orders, len(pieces))
             self._units[name] = [
                 Unit(name, start, end, tidy(f"{lead} {before} {text[start:end]}"))
@@ -188,8 +190,8 @@ def _in_a_line(text: str, start: int, end: int) -> list[int]:
 
 def _leads(lead: str, before_last: str, last: str) -> bool:
     """Whether what stands before a list is the lead-in of each of its items. Without a colon it is not where it names
-    parts ("points (a) and (b)"), where the last item goes on with the rule ("who (a) sells or (b) lends shall ..."), and where
-    all of several conditions have to hold: each alone would say too much."""
+    parts ("points (a) and (b)"), where the last item goes on with the rule ("who (a) sells or (b) lends shall ..."), and
+    where all of several conditions have to hold: each alone would say too much."""
     if lead.rstrip().endswith((":", "-", "—", "–")):
         return True
     if _NAMED.search(lead) or (not lex.modals(lead) and lex.modals(last)):
@@ -199,20 +201,24 @@ def _leads(lead: str, before_last: str, last: str) -> bool:
 
 _NAMED = re.compile(
     r"(?:\b(?:points?|paragraphs?|subparagraphs?|items?|letters?|conditions?|cases?|groups?|classes|class|"
-    r"under|either|both|and|or|in|by|of)|\d|[;,])\s*\Z", re.IGNORECASE
+    r"under|either|both|and|or|in|by|of)|\d|[;,])\s*\Z",
+    re.IGNORECASE,
 )
 _SUFFICES = re.compile(r"\b(?<!only )(?:if|where|when|provided(?: that)?)\b[^,;.]*\Z", re.IGNORECASE)
 
 
 def _unmarked(text: str, start: int, end: int) -> list[int]:
-    """Where the items of a list begin that semicolons part after a colon, without marks: "must: keep records; and report"."""
-    colon = re.search(r"\w:\s+(?=\S)", text[start:end])
-    lead = text[start : start + colon.start() + 1] if colon else ""
+    """Where the items of a list begin that semicolons part after a colon: "must: keep records; and report"."""
+    colon = _COLON.search(text, start, end)
+    lead = text[start : colon.start() + 1] if colon else ""
     if not colon or (len(lex.content(lead)) < _LEAST_WORDS and not lex.modals(lead)):
         return []
-    first = start + colon.end()
-    places = [first, *(match.end() for match in re.finditer(r";\s+(?:(?:and|or)\s+)?", text[:end]) if match.start() > first)]
+    places = [colon.end(), *(match.end() for match in _SEMICOLON.finditer(text, colon.end(), end))]
     return places if len(places) > 1 else []
+
+
+_COLON = re.compile(r"\w:\s+(?=\S)")
+_SEMICOLON = re.compile(r";\s+(?:(?:and|or)\s+)?(?=\S)")
 
 
 def _parts(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:

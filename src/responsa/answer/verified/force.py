@@ -99,7 +99,7 @@ def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
         turned = len(lex.NEGATION.findall(text)) != len(lex.NEGATION.findall(source)) and limited
         inner = modal.verb != other.verb and (lex.NEGATION.search(text) or lex.NEGATION.search(source))
         return bool(turned or inner)
-    if modal.force == "may" and other.force == "must" and other.verb in _GRANTS:
+    if modal.force == "may" and other.force == "must" and other.verb in map(lex.meaning, _GRANTS):
         return True  # "shall allow a break": "is entitled to a break"
     if {modal.force, other.force} == {"must", "may"}:
         if _AT_MOST.match(text) and _BOUNDED.search(source):
@@ -112,10 +112,8 @@ def _fits(modal: lex.Modal, other: lex.Modal, text: str, source: str) -> bool:
     return False
 
 
-_AT_MOST = re.compile(
-    r"\b(?:(?:no|not) (?:\w+ )?(?:more|longer|later) than|at most|up to|maximum)\b", re.IGNORECASE
-)
-_GRANTS = frozenset(map(lex.meaning, ("allow", "grant", "permit")))
+_AT_MOST = re.compile(r"\b(?:(?:no|not) (?:\w+ )?(?:more|longer|later) than|at most|up to|maximum)\b", re.IGNORECASE)
+_GRANTS = ("allow", "grant", "permit")
 
 
 def _but_not(source: str, text: str) -> bool:

@@ -134,14 +134,15 @@ def limits(text: str, cited: Cited) -> str:
 _LEAD = re.compile(
     r"(?:(?:all|each|any|one|both|either|every one)(?: or more)?(?: of)? )?(?:(?:the|these) )?(?:following )?"
     r"(?:(?:conditions?|requirements?|criteria|circumstances|points|things|cases) )?"
-    r"(?:(?:is|are) (?:all )?(?:met|satisfied|fulfilled|true|present)|holds?|appl(?:y|ies)|exists?)?:\s+(?:(?:\(\w{1,4}\)|[-–•])\s+)?",
+    r"(?:(?:is|are) (?:all )?(?:met|satisfied|fulfilled|true|present)|holds?|appl(?:y|ies)|exists?)?:\s+"
+    r"(?:(?:\(\w{1,4}\)|[-–•])\s+)?",
     re.IGNORECASE,
 )
 
 
 def _spelled(text: str) -> str:
-    """An item of a list put behind its lead-in, so that its condition is one: "if all of the following hold: (a) it pays"
-    is "if it pays"."""
+    """An item of a list put behind its lead-in, so that its condition is one: "if all of the following hold: (a) it
+    pays" is "if it pays"."""
     return _LEAD.sub(" ", text, count=1).replace("  ", " ") if ":" in text else text
 
 

@@ -63,7 +63,9 @@ def addressee(text: str, cited: Cited) -> str:
     return ""
 
 
-_MEANS = re.compile(r"\bby (?:direct |credit |registered )?[a-z]+(?<!s)(?= (?:of|to|or|and|at|for|on|in|before|within|so)\b|[,.;]|\Z)")
+_MEANS = re.compile(
+    r"\bby (?:direct |credit |registered )?[a-z]+(?<!s)(?= (?:of|to|or|and|at|for|on|in|before|within|so)\b|[,.;]|\Z)"
+)
 
 
 def _means(text: str, modal: lex.Modal, who: Sequence[str]) -> bool:

@@ -39,7 +39,7 @@ use utilise
 person persons people anyone somebody someone anybody one
 exceed above over
 fall fell fallen drop decline decrease
-extra additional further
+extra additional further addition besides
 explain explanation reason
 breach violation infringement contravention violate infringe contravene
 choose chose chosen choice select
@@ -80,7 +80,11 @@ revoke revocation
 sell sold sale
 lend lent loan
 hear heard
-deem treat regard consider
+deem treat regard consider opinion
+accordance line
+equal equivalent equivalence
+together conjunction along
+extent far
 exempt exemption free
 ask request
 entitle entitlement right
