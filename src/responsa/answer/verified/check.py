@@ -190,8 +190,8 @@ def _in_a_line(text: str, start: int, end: int) -> list[int]:
 
 def _leads(lead: str, before_last: str, last: str) -> bool:
     """Whether what stands before a list is the lead-in of each of its items. Without a colon it is not where it names
-    parts ("points (a) and (b)"), where the last item goes on with the rule ("who (a) sells or (b) lends shall ..."), and
-    where all of several conditions have to hold: each alone would say too much."""
+    parts ("points (a) and (b)"), where the last item goes on with the rule ("who (a) sells or (b) lends shall ..."),
+    and where all of several conditions have to hold: each alone would say too much."""
     if lead.rstrip().endswith((":", "-", "—", "–")):
         return True
     if _NAMED.search(lead) or (not lex.modals(lead) and lex.modals(last)):
