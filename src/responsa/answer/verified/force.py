@@ -169,7 +169,7 @@ def _negated(text: str, unit: Unit, negated: set[str]) -> str:
     return ""
 
 
-_PREVENTED = re.compile(r"\b(?:prevent|exclud|forbid|bar|lack|rul(?:e|ed|es|ing) out)", re.IGNORECASE)
+_PREVENTED = re.compile(r"\b(?:prevent|exclud|forbid|bar(?:s|red)?\b|lack|rul(?:e|ed|es|ing) out)", re.IGNORECASE)
 
 
 def _after_negations(text: str) -> set[str]:

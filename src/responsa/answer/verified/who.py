@@ -69,8 +69,9 @@ _MEANS = re.compile(
 
 
 def _means(text: str, modal: lex.Modal, who: Sequence[str]) -> bool:
-    """Whether what stands after "by" has no article and is nobody: "by telephone"."""
-    return _MEANS.search(text, modal.end) is not None and not set(who) & lex.actors()
+    """Whether what stands after the first "by" has no article and is nobody: "by telephone"."""
+    first = re.compile(r"\bby\b").search(text, modal.end)
+    return first is not None and _MEANS.match(text, first.start()) is not None and not set(who) & lex.actors()
 
 
 _BESIDE = frozenset(["concern", "involv"])  # "the worker concerned"
