@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from responsa.answer.verified import words as lex
 from responsa.answer.verified.figures import figures_of
-from responsa.answer.verified.units import Cited, Unit
+from responsa.answer.verified.units import Cited, Unit, spelled
 from responsa.answer.verified.who import subject
 from responsa.text import normalise
 
@@ -97,7 +97,7 @@ def limits(text: str, cited: Cited) -> str:
     limited = _EXCEPTION.search(text) is not None
     for unit in _ruling(text, cited):
         for marker, name in ((_EXCEPTION, "exception"), (_CONDITION, "condition")):
-            for found, clause, joined, rest, others in _tails(_spelled(normalise(unit.text)), marker):
+            for found, clause, joined, rest, others in _tails(spelled(normalise(unit.text)), marker):
                 if joined and (not lex.content(rest) or lex.share(lex.content(rest), words) < 0.5):
                     continue
                 own = lex.content(clause)
@@ -129,21 +129,6 @@ def limits(text: str, cited: Cited) -> str:
                     continue
                 return f"the {name} {(found + clause).strip()!r} of the text cited is left out"
     return ""
-
-
-_LEAD = re.compile(
-    r"(?:(?:all|each|any|one|both|either|every one)(?: or more)?(?: of)? )?(?:(?:the|these) )?(?:following )?"
-    r"(?:(?:conditions?|requirements?|criteria|circumstances|points|things|cases) )?"
-    r"(?:(?:is|are) (?:all )?(?:met|satisfied|fulfilled|true|present)|holds?|appl(?:y|ies)|exists?)?:\s+"
-    r"(?:(?:\(\w{1,4}\)|[-–•])\s+)?",
-    re.IGNORECASE,
-)
-
-
-def _spelled(text: str) -> str:
-    """An item of a list put behind its lead-in, so that its condition is one: "if all of the following hold: (a) it
-    pays" is "if it pays"."""
-    return _LEAD.sub(" ", text, count=1).replace("  ", " ") if ":" in text else text
 
 
 _ASIDE = re.compile(r"\s*(?:applicable|appropriate|relevant|possible)\s*\Z|:|.*=")

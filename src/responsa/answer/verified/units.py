@@ -92,3 +92,18 @@ def _before_modal(text: str) -> tuple[str, ...]:
     """The meanings of the words before the first modal verb, after the last comma; none where there is no such verb."""
     modal = next(iter(lex.modals(text)), None)
     return lex.content(text[: modal.start].rpartition(", ")[2]) if modal else ()
+
+
+_LEAD = re.compile(
+    r"(?:(?:all|each|any|one|both|either|every one)(?: or more)?(?: of)? )?(?:(?:the|these) )?(?:following )?"
+    r"(?:(?:conditions?|requirements?|criteria|circumstances|points|things|cases) )?"
+    r"(?:(?:is|are) (?:all )?(?:met|satisfied|fulfilled|true|present)|holds?|appl(?:y|ies)|exists?)?:\s+"
+    r"(?:(?:\(\w{1,4}\)|[-–•])\s+)?",
+    re.IGNORECASE,
+)
+
+
+def spelled(text: str) -> str:
+    """An item of a list put behind its lead-in, so that its condition is one: "if all of the following hold: (a) it
+    pays" is "if it pays"."""
+    return _LEAD.sub(" ", text, count=1).replace("  ", " ") if ":" in text else text
