@@ -99,8 +99,11 @@ def _norm(constants: Constants, part: str, name: str) -> Iterator[tuple[str, Flo
 def _matrix(constants: Constants, name: str) -> Floats:
     """Inputs by outputs, with what made the inputs even (`responsa.learn.evening`) taken back into it."""
     found = _values(constants, f"{name}.weight")
-    even = f"{name}/even.factors"
-    return found * _exact(constants, even)[:, None] if even in constants else found
+    layer, _, part = name.partition("/")
+    # The three that read the same share one; models of earlier versions have one for each.
+    shared = f"{layer}/query/even.factors" if part in ("key", "value") else ""
+    even = next((each for each in (f"{name}/even.factors", shared) if each in constants), None)
+    return found * _exact(constants, even)[:, None] if even else found
 
 
 def _values(constants: Constants, name: str) -> Floats:
