@@ -44,6 +44,12 @@ def logits(start, net):
         return torch.cat([pair_logits(net, tokenizer, [pair]) for pair in PAIRS]).numpy()
 
 
+def evened(start, net):
+    graph = exporting._graph(net, plan(start))
+    even(graph, exporting._feeds(plan(start)))
+    return graph
+
+
 def test_in_8_bits_an_uneven_network_comes_nearer(uneven, tmp_path, monkeypatch):
     start, net = uneven
     apart = {}
@@ -60,9 +66,7 @@ def test_in_32_bits_it_is_the_same_network(uneven, tmp_path):
     import onnxruntime
 
     start, net = uneven
-    graph = exporting._graph(net, plan(start))
-    feeds = list(exporting._feeds(plan(start)))
-    even(graph, feeds)
+    graph, feeds = evened(start, net), list(exporting._feeds(plan(start)))
     onnx.checker.check_model(graph)
     session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
     wanted = {put.name for put in session.get_inputs()}
@@ -70,16 +74,9 @@ def test_in_32_bits_it_is_the_same_network(uneven, tmp_path):
     assert np.array(found) == pytest.approx(logits(start, net), abs=2e-3)
 
 
-def evened(start, net):
-    graph = exporting._graph(net, plan(start))
-    even(graph, exporting._feeds(plan(start)))
-    return graph.graph
-
-
 def test_every_layer_but_the_head_is_made_even(uneven):
     start, net = uneven
-    graph = exporting._graph(net, plan(start))
-    even(graph, exporting._feeds(plan(start)))
+    graph = evened(start, net)
     layers = [node for node in graph.graph.node if node.name.endswith("/matmul")]
     read = {node.name: node.input[0] for node in layers}
     assert all(value.endswith(("/even.out", "/words.out")) != name.startswith("head/") for name, value in read.items())
@@ -92,8 +89,7 @@ def test_no_word_is_larger_than_one_and_a_text_of_zeros_stays_one(uneven):
     import onnxruntime
 
     start, net = uneven
-    graph = exporting._graph(net, plan(start))
-    even(graph, exporting._feeds(plan(start)))
+    graph = evened(start, net)
     words = [node.output[0] for node in graph.graph.node if node.name.endswith("/matmul/words")]
     graph.graph.output.extend(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in words)
     for constant in graph.graph.initializer:

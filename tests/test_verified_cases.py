@@ -48,7 +48,7 @@ KINDS = {
     },
 }  # fmt: skip
 
-# What was measured, less a little: docs/benchmarks.md has the figures.
+# What was measured, less a little: docs/verified.md has the figures.
 LEAST = {
     "near the text": {0: (0.95, 0.9), 1: (0.95, 0.84)},
     "near the text, by others": {0: (0.95, 0.9), 1: (0.92, 0.87)},
