@@ -84,6 +84,29 @@ def test_in_8_bits_they_come_near(folders, vectors, scores):
     assert np.corrcoef(found.ravel(), scores.ravel())[0, 1] > 0.98
 
 
+@pytest.mark.parametrize("quantise", [False, True])
+def test_a_scorer_is_told_the_marks_it_learned_with(start, networks, tmp_path, quantise):
+    """The network with marks, its graph, and the graph's weights taken back give the same; without marks they do not."""
+    net = pair_net(start, 3, seed=1, marked=True).eval()
+    with torch.no_grad():
+        net["bert"].embeddings.token_type_embeddings.weight[2:] *= 10
+    plan = Plan("pairs", "toy-marked", start, 32, PAIRS, ("a", "b", "c"), quantise=quantise)
+    export(net, plan, ACCOUNT, tmp_path / "marked")
+    assert json.loads((tmp_path / "marked" / "model.json").read_text())["marked"] is True
+    tokenizer = open_tokenizer(start.tokenizer, 32)
+    with torch.no_grad():
+        expected = torch.cat([pair_logits(net, tokenizer, [pair]) for pair in PAIRS]).numpy()
+        plain = torch.cat([pair_logits(networks[1], tokenizer, [pair]) for pair in PAIRS]).numpy()
+    found = OnnxPairScorer(tmp_path / "marked").score(PAIRS)
+    off = 0.15 if quantise else 1e-4
+    assert found == pytest.approx(expected, abs=off)
+    assert np.abs(expected - plain).max() > 2 * off
+    again = pair_net(base(str(start.folder), [tmp_path / "marked"]), 3, seed=9, marked=True).eval()
+    with torch.no_grad():
+        back = torch.cat([pair_logits(again, tokenizer, [pair]) for pair in PAIRS]).numpy()
+    assert back == pytest.approx(expected, abs=off)
+
+
 def test_in_32_bits_the_batch_does_not_matter(folders):
     encoder, scorer = OnnxEncoder(folders / "encoder32"), OnnxPairScorer(folders / "pairs32")
     alone = np.concatenate([encoder.encode([text], "query") for text in TEXTS])

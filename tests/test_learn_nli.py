@@ -384,6 +384,47 @@ def test_learning_begins_with_the_weights_of_another_run(world, run, tmp_path):
     assert "then one.training" in (tmp_path / "two" / "CARD.md").read_text()
 
 
+def test_learning_with_marks_of_the_tokens_in_both_texts(world, run, tmp_path):
+    import torch
+
+    from responsa.learn.base import base, encoder_net, pair_net
+
+    name = "bert.embeddings.token_type_embeddings.weight"
+    run(world / "pairs.jsonl", "--out", tmp_path / "plain", "--epochs", 1)
+    plain = torch.load(tmp_path / "plain.training" / "best.pt", weights_only=True)[name]
+    begun = base(str(world / "base"), [tmp_path / "plain.training"])
+    state = pair_net(begun, 3, seed=5, marked=True).state_dict()[name]
+    assert torch.equal(state[:2], plain)
+    added = (state[2:] - plain.repeat(2, 1)).unflatten(0, (2, 2))
+    assert torch.allclose(added[:, 0], added[:, 1], atol=1e-6)  # a level adds the same to both texts
+    assert 0.01 < float(added.std()) < 0.04
+    more = [world / "pairs.jsonl", "--epochs", 1, "--start", tmp_path / "plain.training", "--marked", "--frozen", 1]
+    run(*more, "--out", tmp_path / "marked")
+    left = torch.load(tmp_path / "marked.training" / "best.pt", weights_only=True)
+    assert len(left[name]) == 6
+    assert "marked: True" in (tmp_path / "marked" / "CARD.md").read_text().replace("`", "").replace(" | ", ": ")
+    assert json.loads((tmp_path / "marked" / "model.json").read_text())["marked"] is True
+    for folder in ("marked.training", "marked"):
+        gone_on = base(str(world / "base"), [tmp_path / folder])
+        with pytest.raises(ModelError, match="learned with marks of the tokens that stand in both texts; add --marked"):
+            pair_net(gone_on, 3, seed=5)
+        # for another task the vectors of the two texts are enough
+        other = pair_net(gone_on, 1, seed=5).state_dict()[name]
+        assert torch.allclose(other, left[name][:2], atol=1e-6)
+        assert encoder_net(gone_on).embeddings.token_type_embeddings.weight.shape == other.shape
+
+
+def test_vectors_of_marks_are_learned_where_the_embeddings_are_not(world):
+    from responsa.learn.base import base, freeze, pair_net
+
+    for marked in (False, True):
+        bert = pair_net(base(str(world / "base")), 3, seed=5, marked=marked)["bert"]
+        freeze(bert, 1)
+        learned = {name for name, value in bert.named_parameters() if value.requires_grad}
+        assert ("embeddings.token_type_embeddings.weight" in learned) is marked
+        assert "embeddings.word_embeddings.weight" not in learned
+
+
 def test_the_mean_of_several_runs_is_measured_and_exported(world, run, tmp_path):
     import torch
 

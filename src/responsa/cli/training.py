@@ -212,6 +212,9 @@ def nli(
     batch: BatchOption = None,
     rate: Rate = None,
     frozen: Frozen = None,
+    marked: Annotated[
+        bool, typer.Option("--marked", help="Tell the network which tokens stand in the other text too.")
+    ] = False,
     length: Length = None,
     reads: Reads = 0,
     seed: Seed = 0,
@@ -233,7 +236,11 @@ def nli(
     from responsa.learn.labels import texts_of
     from responsa.learn.train import Schedule
 
-    settings = ClassifierSettings(weights=_weights(weight), **_given(frozen=frozen, max_length=length))  # type: ignore[arg-type]
+    settings = ClassifierSettings(
+        weights=_weights(weight),
+        marked=marked,
+        **_given(frozen=frozen, max_length=length),  # type: ignore[arg-type]
+    )
     given = _given(epochs=epochs, batch=batch, learning_rate=rate)
     schedule = replace(Schedule(batch=32, learning_rate=1e-4), seed=seed, **given)  # type: ignore[arg-type]
     begin, texts = find_base(base, start or ()), (lambda: texts_of(data, {})) if data else None

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 from responsa.errors import InputError, MissingDependency, ModelError, NotFound, ResponsaError
 from responsa.learn.restore import restored
 from responsa.learn.train import BEST, device, import_torch
-from responsa.models import embedded
+from responsa.models import embedded, marks
+from responsa.models.marks import LEVELS, SEGMENTS, TEXTS
 from responsa.models.onnx import GRAPH
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 MINILM_TERMS = "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0"
 
 _POSITIONS = "embeddings.position_embeddings.weight"
+_SEGMENTS = "embeddings.token_type_embeddings.weight"
 _PART = 16  # texts that go through the network together on a CPU
 
 Text = TypeVar("Text", str, tuple[str, str])
@@ -152,17 +154,31 @@ def encoder_net(base: Base) -> torch.nn.Module:
     return bert.to(device())
 
 
-def pair_net(base: Base, labels: int, seed: int) -> torch.nn.Module:
-    """BERT and a linear layer over its pooled first token (Nogueira and Cho, 2019); new weights depend on ``seed``."""
+def pair_net(base: Base, labels: int, seed: int, marked: bool = False) -> torch.nn.Module:
+    """BERT and a linear layer over its pooled first token (Nogueira and Cho, 2019); new weights depend on ``seed``.
+
+    ``marked``: with a vector for every segment of `responsa.models.marks`. Those that the base or the start has not are
+    its own two for the two texts, each with new weights added."""
     torch = import_torch()
     torch.manual_seed(seed)
     bert = _bert(base, pooler=True)
+    if marked:
+        kinds = bert.embeddings.token_type_embeddings  # type: ignore[union-attr,unused-ignore]
+        kinds.weight = torch.nn.Parameter(_segment_vectors(kinds.weight.detach(), bert.config.initializer_range))  # type: ignore[union-attr,arg-type,unused-ignore]
+        kinds.num_embeddings = SEGMENTS  # type: ignore[union-attr,assignment,unused-ignore]
     head = torch.nn.Linear(bert.config.hidden_size, labels)
     torch.nn.init.normal_(head.weight, std=bert.config.initializer_range)
     torch.nn.init.zeros_(head.bias)
     _begin(bert, head, base)
     dropout = torch.nn.Dropout(bert.config.hidden_dropout_prob)
     return torch.nn.ModuleDict({"bert": bert, "dropout": dropout, "head": head}).to(device())
+
+
+def _segment_vectors(two: torch.Tensor, spread: float) -> torch.Tensor:
+    """A vector for each of the segments: the two of the texts, and for each further level both with as much added."""
+    torch = import_torch()
+    added = torch.nn.init.normal_(torch.empty(LEVELS - 1, 1, two.shape[1]), std=spread)
+    return torch.cat([two, (two + added).flatten(0, 1)])  # type: ignore[no-any-return,unused-ignore]
 
 
 def _begin(bert: torch.nn.Module, head: torch.nn.Module | None, base: Base) -> None:
@@ -176,14 +192,22 @@ def _begin(bert: torch.nn.Module, head: torch.nn.Module | None, base: Base) -> N
     if not state:
         raise ModelError(f"{base.start[-1]}: holds the weights of another network than {base.start[0]}")
     own = {name.removeprefix("bert."): value for name, value in state.items() if not name.startswith("head.")}
+    goes_on = head is not None and state.get("head.weight", head.weight[:0]).shape == head.weight.shape
+    held, wanted = len(own.get(_SEGMENTS, ())), len(bert.get_parameter(_SEGMENTS))
+    if goes_on and held > wanted:
+        raise ModelError(f"{base.start[0]}: learned with marks of the tokens that stand in both texts; add --marked")
+    if wanted > held == TEXTS:
+        own[_SEGMENTS] = _segment_vectors(own[_SEGMENTS], bert.config.initializer_range)  # type: ignore[union-attr,arg-type,unused-ignore]
+    elif held > wanted:
+        own[_SEGMENTS] = own[_SEGMENTS][:wanted]
     try:
         missing, _ = bert.load_state_dict(own, strict=False)
     except RuntimeError as error:
         raise ModelError(f"{base.start[0]}: holds the weights of another network than {base.folder.name}") from error
     if any(not name.startswith("pooler.") for name in missing):
         raise ModelError(f"{base.start[0]}: lacks {missing[0]!r}; it is no BERT that Responsa trained")
-    if head is not None and state.get("head.weight", head.weight[:0]).shape == head.weight.shape:
-        head.load_state_dict({name: state[f"head.{name}"] for name in ("weight", "bias")})
+    if goes_on:
+        head.load_state_dict({name: state[f"head.{name}"] for name in ("weight", "bias")})  # type: ignore[union-attr]
 
 
 def _state(path: Path, bert: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -209,11 +233,15 @@ def _mean(states: Sequence[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
 
 def freeze(bert: torch.nn.Module, layers: int) -> None:
     """Keep the embeddings and the lowest ``layers`` as they are, which saves their share of the backward pass; 0 keeps
-    nothing. InputError where the network has no more layers than that."""
+    nothing, and vectors of marks, which are new, are always learned. InputError where the network has no more layers
+    than that."""
     if layers >= len(bert.encoder.layer):  # type: ignore[union-attr,arg-type,unused-ignore]
         raise InputError(f"--frozen: the base has {len(bert.encoder.layer)} layers, {layers} cannot be kept")  # type: ignore[union-attr,arg-type,unused-ignore]
     for part in [bert.embeddings, *bert.encoder.layer[:layers]] if layers else []:  # type: ignore[union-attr,index,list-item,unused-ignore]
         part.requires_grad_(False)
+    kinds = bert.get_parameter(_SEGMENTS)
+    if len(kinds) > TEXTS:
+        kinds.requires_grad_(True)
 
 
 def _bert(base: Base, pooler: bool) -> torch.nn.Module:
@@ -264,7 +292,7 @@ def _summed(net: torch.nn.Module, encodings: Sequence[Encoding]) -> torch.Tensor
 
 
 def _scored(net: torch.nn.Module, encodings: Sequence[Encoding]) -> torch.Tensor:
-    pooled = net["bert"](**_collate(encodings)).pooler_output  # type: ignore[index,unused-ignore]
+    pooled = net["bert"](**_collate(encodings, is_marked(net))).pooler_output  # type: ignore[index,unused-ignore]
     return net["head"](net["dropout"](pooled)).float()  # type: ignore[index,no-any-return,unused-ignore]
 
 
@@ -296,7 +324,12 @@ def in_batches(
             yield rows, run([texts[row] for row in rows]).cpu()
 
 
-def _collate(encodings: Sequence[Encoding]) -> dict[str, torch.Tensor]:
+def is_marked(net: torch.nn.Module) -> bool:
+    """Whether a `pair_net` has a vector for every segment of `responsa.models.marks`, and so is to be told them."""
+    return len(net["bert"].get_parameter(_SEGMENTS)) > TEXTS  # type: ignore[index,unused-ignore]
+
+
+def _collate(encodings: Sequence[Encoding], marked: bool = False) -> dict[str, torch.Tensor]:
     torch = import_torch()
     shape = len(encodings), max(len(encoding.ids) for encoding in encodings)
     arrays = {name: torch.zeros(shape, dtype=torch.long) for name in ("input_ids", "attention_mask", "token_type_ids")}
@@ -304,7 +337,7 @@ def _collate(encodings: Sequence[Encoding]) -> dict[str, torch.Tensor]:
         length = len(encoding.ids)
         arrays["input_ids"][row, :length] = torch.tensor(encoding.ids)
         arrays["attention_mask"][row, :length] = 1
-        arrays["token_type_ids"][row, :length] = torch.tensor(encoding.type_ids)
+        arrays["token_type_ids"][row, :length] = torch.tensor(marks.segments(encoding) if marked else encoding.type_ids)
     return {name: array.to(device()) for name, array in arrays.items()}
 
 

@@ -69,10 +69,12 @@ class Samples:
 class ClassifierSettings:
     """How a classifier learns. ``weights`` of sources: how often a sample is seen in an epoch on average, 1 where none
     is given; below 1 a part is drawn anew for every epoch. ``select``: what the best state is chosen by, ``macro``
-    being the mean accuracy over sources. The embeddings and the lowest ``frozen`` layers are not learned."""
+    being the mean accuracy over sources. The embeddings and the lowest ``frozen`` layers are not learned. ``marked``:
+    of pairs, the network is told which tokens stand in the other text too (`responsa.models.marks`)."""
 
     max_length: int = 192
     frozen: int = 0
+    marked: bool = False
     select: Literal["macro", "F1", "loss"] = "macro"
     weights: tuple[tuple[str, float], ...] = ()
 
@@ -98,7 +100,7 @@ class ClassifierTask:
     @cached_property
     def model(self) -> torch.nn.Module:
         """The network with its new head, made at first use."""
-        net = pair_net(self.base, len(self.labels), self.seed)
+        net = pair_net(self.base, len(self.labels), self.seed, self.settings.marked)
         freeze(net["bert"], self.settings.frozen)  # type: ignore[index,unused-ignore]
         return net
 

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from responsa.errors import InputError, MissingDependency, ModelError, StorageError
-from responsa.learn.base import Base, embed, open_tokenizer, pair_logits
+from responsa.learn.base import Base, embed, is_marked, open_tokenizer, pair_logits
 from responsa.learn.card import Account, Parity, write_card
 from responsa.learn.evening import Feed, even
-from responsa.learn.graph import HEAD, Shape, encoder_graph, pair_graph
+from responsa.learn.graph import HEAD, SEGMENT, Shape, encoder_graph, pair_graph
 from responsa.learn.train import import_torch
 from responsa.models import Vectors
+from responsa.models.marks import segments
 from responsa.models.onnx import GRAPH, SETTINGS, OnnxEncoder, OnnxPairScorer, Settings
 from responsa.models.texts import OnnxTextScorer
 from responsa.storage import write_json, write_text
@@ -71,16 +72,16 @@ def export(net: torch.nn.Module, plan: Plan, account: Account, folder: Path) -> 
     """
     check(plan, folder)
     net.eval()
-    graph = _graph(net, plan)
+    graph, marked = _graph(net, plan), plan.kind != "encoder" and is_marked(net)
     expected = _expected(net, plan)
     with _staged(folder) as stage:
         exact = stage / "exact"
         exact.mkdir()
-        _write_model(graph, plan, exact, quantise=False)
+        _write_model(graph, plan, exact, False, marked)
         difference = float(np.abs(_computed(exact, plan) - expected).max())
         if not difference <= _EXACT:
             raise ModelError(f"the graph of {plan.name!r} differs from the network by {difference:.2g}")
-        settings = _write_model(graph, plan, stage, plan.quantise)
+        settings = _write_model(graph, plan, stage, plan.quantise, marked)
         shutil.rmtree(exact)
         found = _computed(stage, plan)
         parity = Parity(len(plan.probes), difference, float(np.abs(found - expected).max()), _cosine(found, expected))
@@ -114,13 +115,13 @@ def _graph(net: torch.nn.Module, plan: Plan) -> onnx.ModelProto:
     return (encoder_graph if plan.kind == "encoder" else pair_graph)(weights, shape)
 
 
-def _write_model(graph: onnx.ModelProto, plan: Plan, folder: Path, quantise: bool) -> Settings:
+def _write_model(graph: onnx.ModelProto, plan: Plan, folder: Path, quantise: bool, marked: bool) -> Settings:
     import onnx
 
     target = folder / GRAPH
     if quantise:
         if plan.kind != "encoder":  # whose mean over a text evens out most of it
-            even(graph, _feeds(plan))
+            even(graph, _feeds(plan, marked))
         _quantised(graph, target)
     else:
         onnx.save(graph, target)
@@ -134,12 +135,13 @@ def _write_model(graph: onnx.ModelProto, plan: Plan, folder: Path, quantise: boo
         dimension=graph.graph.output[0].type.tensor_type.shape.dim[-1].dim_value if plan.kind == "encoder" else 0,
         labels=plan.labels,
         calibration=plan.calibration,
+        marked=marked,
     )
     write_json(asdict(settings), folder / SETTINGS)
     return settings
 
 
-def _feeds(plan: Plan) -> Iterator[Feed]:
+def _feeds(plan: Plan, marked: bool) -> Iterator[Feed]:
     """The probes of a cross-encoder or of a classifier of texts as its graph reads them."""
     tokenizer = open_tokenizer(plan.base.tokenizer, plan.max_length)
     for probe in plan.probes:
@@ -148,7 +150,7 @@ def _feeds(plan: Plan) -> Iterator[Feed]:
         rows = {
             "input_ids": encoding.ids,
             "attention_mask": encoding.attention_mask,
-            "token_type_ids": encoding.type_ids,
+            "token_type_ids": segments(encoding) if marked else encoding.type_ids,
         }
         yield {name: np.array([row], dtype=np.int64) for name, row in rows.items()}
 
@@ -167,7 +169,7 @@ def _quantised(graph: onnx.ModelProto, target: Path) -> None:
             op_types_to_quantize=["MatMul", "Gather"],
             per_channel=True,
             weight_type=QuantType.QInt8,
-            nodes_to_exclude=[node.name for node in graph.graph.node if node.name.startswith(HEAD)],
+            nodes_to_exclude=[node.name for node in graph.graph.node if node.name.startswith((HEAD, SEGMENT))],
         )
     finally:
         root.setLevel(level)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from responsa.models.marks import TEXTS
+
 if TYPE_CHECKING:
     import onnx
 
@@ -19,7 +21,8 @@ Weights = Mapping[str, npt.NDArray[np.float32]]
 
 OPSET = 20  # the first with Gelu
 IR_VERSION = 10  # read by ONNX Runtime 1.18 and later
-HEAD = "head/"  # nodes of the head start with this; they stay in 32 bits
+HEAD = "head/"  # nodes of the head start with this; they stay in 32 bits, as does the next
+SEGMENT = "embed/segment"
 _MASKED = -1e9  # added to attention scores of what is not attended to; its exponential is 0
 
 
@@ -116,7 +119,10 @@ def _embedded(graph: _Graph, weights: Weights, shape: Shape, segments: bool) -> 
     positions = graph.constant("positions", table if segments else table + kinds[0])
     placed = graph.node("Slice", "embed/positions", positions, start, length)
     total = graph.node("Add", "embed/sum", graph.node("Gather", "embed/words", words, "input_ids"), placed)
-    if segments:
+    if segments and len(kinds) > TEXTS:
+        kind = graph.node("Gather", SEGMENT, graph.constant("kinds", kinds), "token_type_ids")
+        total = graph.node("Add", "embed/kinds", total, kind)
+    elif segments:
         first, difference = graph.constant("kind.first", kinds[0]), graph.constant("kind.other", kinds[1] - kinds[0])
         kind = graph.node("Cast", "embed/kind", "token_type_ids", to=1)
         wide = graph.node("Unsqueeze", "embed/kind-wide", kind, graph.constant("kind.axis", np.array([2])))

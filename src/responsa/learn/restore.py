@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from responsa.errors import ModelError
 from responsa.learn.train import import_torch
+from responsa.models.marks import TEXTS
 from responsa.models.onnx import GRAPH
 
 if TYPE_CHECKING:
@@ -73,8 +74,10 @@ def _embeddings(constants: Constants) -> Iterator[tuple[str, Floats]]:
     positions = _exact(constants, "positions")
     yield "word_embeddings.weight", _values(constants, "words")
     yield "position_embeddings.weight", positions
-    kinds = np.zeros((2, positions.shape[1]), np.float32)
-    if "kind.first" in constants:
+    kinds = np.zeros((TEXTS, positions.shape[1]), np.float32)
+    if "kinds" in constants:
+        kinds = _exact(constants, "kinds")
+    elif "kind.first" in constants:
         first = _exact(constants, "kind.first")
         kinds = np.stack([first, first + _exact(constants, "kind.other")])
     yield "token_type_embeddings.weight", kinds

@@ -24,6 +24,7 @@ from responsa import config
 from responsa.errors import ModelError, NotFound, RecipeError
 from responsa.models import Role, Vectors
 from responsa.models.checks import finite, readable
+from responsa.models.marks import segments
 from responsa.text import digest
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ _SHORTEST, _LONGEST = 3, 1 << 20  # tokens: the marks round two texts that are r
 class Settings:
     """``model.json``. ``labels`` are those of a scorer of pairs or texts, in the order of its outputs; ``dimension``
     is that of an encoder; ``sha256`` the checksums of model and tokenizer. ``calibration`` (scale, shift) turns a
-    reranker's score into a probability."""
+    reranker's score into a probability. ``marked``: a scorer of pairs is told which tokens stand in the other text too
+    (`responsa.models.marks`)."""
 
     kind: Literal["encoder", "pairs", "texts"]
     name: str
@@ -54,6 +56,7 @@ class Settings:
     query_prefix: str = ""
     passage_prefix: str = ""
     calibration: tuple[float, ...] = ()
+    marked: bool = False
 
     def __post_init__(self) -> None:
         if not _SHORTEST <= self.max_length <= _LONGEST:
@@ -169,7 +172,7 @@ class _Model:
         arrays = {
             "input_ids": _padded([encoding.ids for encoding in encodings], longest),
             "attention_mask": _padded([encoding.attention_mask for encoding in encodings], longest),
-            "token_type_ids": _padded([encoding.type_ids for encoding in encodings], longest),
+            "token_type_ids": _padded([self._segments(encoding) for encoding in encodings], longest),
         }
         wanted = {put.name for put in self.session.get_inputs()}
         given = {name: array for name, array in arrays.items() if name in wanted}
@@ -192,6 +195,9 @@ class _Model:
                 f"{' x '.join(map(str, output.shape))}, expected {due}"
             )
         return output, arrays["attention_mask"].astype(np.float32)
+
+    def _segments(self, encoding: Encoding) -> Sequence[int]:
+        return segments(encoding) if self.settings.marked else encoding.type_ids
 
     def _most_tokens(self, longest: int) -> int:
         """How many tokens the network reads, up to ``longest``; fewer than any text has where it reads nothing."""
@@ -230,7 +236,7 @@ def model_name(folder: Path, kind: str) -> str:
     """``name@digest``, from what the folder tells of itself: the network is opened when it is used."""
     told = _settings(folder, kind, _stamp(folder))
     made_of = [told.sha256_model, told.sha256_tokenizer, told.max_length, told.query_prefix, told.passage_prefix]
-    return f"{told.name}@{digest(made_of)[:12]}"
+    return f"{told.name}@{digest(made_of + [told.marked] * told.marked)[:12]}"
 
 
 def _stamp(folder: Path) -> tuple[tuple[int, int], ...]:
