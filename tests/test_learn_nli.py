@@ -414,6 +414,23 @@ def test_learning_with_marks_of_the_tokens_in_both_texts(world, run, tmp_path):
         assert encoder_net(gone_on).embeddings.token_type_embeddings.weight.shape == other.shape
 
 
+def test_the_mean_of_runs_with_marks_and_without(world, run, tmp_path):
+    import torch
+
+    from responsa.learn.base import base, pair_net
+
+    name = "bert.embeddings.token_type_embeddings.weight"
+    given = [world / "pairs.jsonl", "--epochs", 1, "--out"]
+    run(*given, tmp_path / "plain")
+    run(*given, tmp_path / "marked", "--marked", "--start", tmp_path / "plain.training")
+    folders = [tmp_path / "marked.training", tmp_path / "plain.training"]
+    one, other = (torch.load(folder / "best.pt", weights_only=True) for folder in folders)
+    state = pair_net(base(str(world / "base"), folders), 3, seed=5, marked=True).state_dict()
+    assert torch.allclose(state["head.weight"], (one["head.weight"] + other["head.weight"]) / 2, atol=1e-6)
+    assert torch.allclose(state[name][:2], (one[name][:2] + other[name]) / 2, atol=1e-6)
+    assert torch.allclose(state[name][2:], one[name][2:], atol=1e-6)  # those of marks only one has
+
+
 def test_vectors_of_marks_are_learned_where_the_embeddings_are_not(world):
     from responsa.learn.base import base, freeze, pair_net
 

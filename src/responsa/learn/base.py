@@ -222,13 +222,27 @@ def _state(path: Path, bert: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def _mean(states: Sequence[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
-    """Of each weight; empty where the networks have not the same weights."""
+    """Of each weight; empty where the networks have not the same weights. Vectors of marks are the mean of those that
+    have them: networks that went on learning with marks lie near those that they began with."""
+    states = _all_marked(states)
     first = states[0]
     same = all({n: v.shape for n, v in each.items()} == {n: v.shape for n, v in first.items()} for each in states)
     if not same:
         return {}
     total = {name: sum((each[name] for each in states[1:]), value) for name, value in first.items()}
     return {name: value / len(states) if value.is_floating_point() else first[name] for name, value in total.items()}
+
+
+def _all_marked(states: Sequence[dict[str, torch.Tensor]]) -> Sequence[dict[str, torch.Tensor]]:
+    name = f"bert.{_SEGMENTS}"
+    marked = [each[name][TEXTS:] for each in states if len(each.get(name, ())) > TEXTS]
+    if not marked:
+        return states
+    mean = sum(marked[1:], marked[0]) / len(marked)
+    return [
+        {**each, name: import_torch().cat([each[name], mean])} if len(each.get(name, ())) == TEXTS else each
+        for each in states
+    ]
 
 
 def freeze(bert: torch.nn.Module, layers: int) -> None:

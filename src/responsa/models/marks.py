@@ -1,7 +1,7 @@
 """Which tokens of two texts stand in the other one too, told to a cross-encoder by their segments.
 
-A small network compares two long texts badly: which word of a rule a sentence has changed is easily lost among those that
-it kept. That a token stands in the other text is cheap to tell, and a mark of it helps such networks (for ranking:
+A small network compares two long texts badly: which word of a rule a sentence has changed is easily lost among those
+that it kept. That a token stands in the other text is cheap to tell, and a mark of it helps such networks (for ranking:
 Boualili, Moreno and Boughanem 2020, MarkedBERT). Here the mark has three levels and is the token's segment, so it costs
 no token and no time.
 """
@@ -25,9 +25,9 @@ _START, _END = -1, -2  # of a text, where a token has no neighbour
 def segments(encoding: Encoding) -> list[int]:
     """The segment of each token: that of its text, 0 or 1, and twice its level.
 
-    A token that the other text has with the same token before or after it (or begins or ends with, as its own text does)
-    has level 0, one that it has elsewhere 1, one that it has not 2. The marks round the texts have level 0, and so has
-    all where one of the texts is missing.
+    A token that the other text has with the same token before or after it (or begins or ends with, as its own text
+    does) has level 0, one that it has elsewhere 1, one that it has not 2. The marks round the texts have level 0, and
+    so has all where one of the texts is missing.
     """
     texts: tuple[list[int], list[int]] = ([], [])
     for token, text, special in zip(encoding.ids, encoding.type_ids, encoding.special_tokens_mask, strict=True):
