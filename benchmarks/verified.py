@@ -64,7 +64,7 @@ SETS = {
 WEIGHTS = ROOT / "src" / "responsa" / "answer" / "verified" / "support.json"
 WITHHELD, KEPT, OVERHEAD = 0.95, 0.90, 0.300
 # Support that is needed: that with the widest least margin over both targets on the even cases near the text.
-LEAST = 0.69
+LEAST = 0.68
 _HALVES = ((1, "held apart"), (0, "tuned on"))
 _QUESTIONS, _PASSAGES, _CORES = 25, 5, 2
 
