@@ -223,6 +223,7 @@ def test_a_network_that_is_not_what_a_scorer_needs(tmp_path):
         ({"dimension": 0}, "dimension: expected the length of the encoder's vectors, got 0"),
         ({"dimension": -3}, "dimension: expected the length of the encoder's vectors, got -3"),
         ({"pairs": True, "labels": []}, "labels: expected one for each of the model's outputs, got none"),
+        ({"marked": True}, "marked: expected only of a scorer of pairs, this is a model of kind 'encoder'"),
         ({"calibration": [1.0]}, r"calibration: expected a scale and a shift, or an empty list, got \(1.0,\)"),
         ({"calibration": [1, 2, 3]}, "calibration: expected a scale and a shift, or an empty list, got "),
         ({"calibration": [1, float("nan")]}, r"calibration\[1\]: expected a finite number, got nan"),

@@ -67,6 +67,8 @@ class Settings:
             raise RecipeError(f"dimension: expected the length of the encoder's vectors, got {self.dimension}")
         if self.kind != "encoder" and not self.labels:
             raise RecipeError("labels: expected one for each of the model's outputs, got none")
+        if self.marked and self.kind != "pairs":
+            raise RecipeError(f"marked: expected only of a scorer of pairs, this is a model of kind {self.kind!r}")
         if len(self.calibration) not in (0, 2):
             raise RecipeError(f"calibration: expected a scale and a shift, or an empty list, got {self.calibration}")
 
