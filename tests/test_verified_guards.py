@@ -78,6 +78,8 @@ OBJECTED = [
     ("modality", "No person may dig without a permit.", "Any person may dig without a permit."),
     ("negation", DUTY, "The undertaking shall not stay liable for the task."),
     ("contrary", "An appeal lapses if the fee is unpaid.", "An appeal remains in force if the fee is unpaid."),
+    ("contrary", "A maker must report a fault in ten days.", "No reporting duty exists."),
+    ("contrary", "A maker must report a fault in ten days.", "There is no obligation to report a fault."),
     ("limits", "Fares are free, on condition that the need was notified.", "Fares are free."),
     ("halved", PERMIT, "The office may exempt a branch if its assets are below EUR 3 billion."),
     ("opening", "On steep slopes, dung shall be dug in.", "Dung shall be dug in."),
@@ -86,6 +88,18 @@ OBJECTED = [
     ("figures", "Approval is needed above 20, 40 or 60 per cent.", "Approval is needed above 50 per cent."),
 ]
 PASSED = [
+    (
+        "contrary",
+        "A small maker need not report a fault.",
+        "There is no obligation for a small maker to report a fault.",
+    ),
+    (
+        "contrary",
+        "A maker must report a fault, unless it is mended.",
+        "No duty to report exists if the fault is mended.",
+    ),
+    ("contrary", "A maker must report a fault in ten days.", "There is no fault that a maker may keep to itself."),
+    ("contrary", "Paying late breaks the duty.", "There is no breach of the duty in paying on the day."),
     (
         "halved",
         PERMIT,

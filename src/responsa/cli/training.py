@@ -41,9 +41,7 @@ Start = Annotated[
     ),
 ]
 NameOption = Annotated[str, typer.Option("--name", help="The model's name; the folder's, if not given.")]
-Epochs = Annotated[
-    int | None, typer.Option("--epochs", min=0, help="0 measures and exports what --start has, and learns nothing.")
-]
+Epochs = Annotated[int | None, typer.Option("--epochs", min=0, help="0 only measures and exports what --start has.")]
 BatchOption = Annotated[int | None, typer.Option("--batch", min=1, help="Questions (or pairs) in a step.")]
 Rate = Annotated[float | None, typer.Option("--rate", help="The highest learning rate.")]
 Negatives = Annotated[int | None, typer.Option("--negatives", min=0, help="Mined negatives for each gold passage.")]
@@ -53,6 +51,7 @@ Ceiling = Annotated[
     float, typer.Option("--ceiling", help="No negatives above this share of the gold passage's score; 0: no limit.")
 ]
 Frozen = Annotated[int | None, typer.Option("--frozen", min=0, help="Lowest layers that are not learned: faster.")]
+Marked = Annotated[bool, typer.Option("--marked", help="Tell the network which tokens stand in the other text too.")]
 Length = Annotated[int | None, typer.Option("--length", help="Tokens read of a passage, or of a pair.")]
 QueryLength = Annotated[int | None, typer.Option("--query-length", help="Tokens read of a question.")]
 Reads = Annotated[int, typer.Option("--reads", min=0, help="Tokens that the model made reads; 0: those of --length.")]
@@ -212,9 +211,7 @@ def nli(
     batch: BatchOption = None,
     rate: Rate = None,
     frozen: Frozen = None,
-    marked: Annotated[
-        bool, typer.Option("--marked", help="Tell the network which tokens stand in the other text too.")
-    ] = False,
+    marked: Marked = False,
     length: Length = None,
     reads: Reads = 0,
     seed: Seed = 0,
@@ -236,11 +233,7 @@ def nli(
     from responsa.learn.labels import texts_of
     from responsa.learn.train import Schedule
 
-    settings = ClassifierSettings(
-        weights=_weights(weight),
-        marked=marked,
-        **_given(frozen=frozen, max_length=length),  # type: ignore[arg-type]
-    )
+    settings = ClassifierSettings(weights=_weights(weight), **_given(frozen=frozen, max_length=length, marked=marked))  # type: ignore[arg-type]
     given = _given(epochs=epochs, batch=batch, learning_rate=rate)
     schedule = replace(Schedule(batch=32, learning_rate=1e-4), seed=seed, **given)  # type: ignore[arg-type]
     begin, texts = find_base(base, start or ()), (lambda: texts_of(data, {})) if data else None

@@ -249,8 +249,17 @@ lapses remains
 """
 
 
+_NO_DUTY = re.compile(
+    r"\bno (?:(?!of\b|to\b|in\b)[\w-]+ ){0,3}?(?:dut(?:y|ies)|obligations?|requirements?)\b[^.;]*\b(?:exists?|appl(?:y|ies)|arises?)\b"
+    r"|\bthere (?:is|are) no (?:(?!of\b|to\b|in\b)[\w-]+ ){0,3}?(?:dut(?:y|ies)|obligations?|requirements?)\b",
+    re.IGNORECASE,
+)
+
+
 def contrary(text: str, cited: Cited) -> str:
-    """ "included" where the rule says "excluded"."""
+    """ "included" where the rule says "excluded", or that no duty exists where the text takes none away."""
+    if _NO_DUTY.search(text) and not lex.NEGATION.search(cited.text) and not lex.LIMIT.search(cited.text):
+        return "it says that there is no duty, the text cited takes none away"
     mine = set(lex.tokens(text))
     for unit in cited.near(text, 0.1):
         theirs = set(lex.tokens(unit.text))
