@@ -249,10 +249,9 @@ lapses remains
 """
 
 
+_NONE = r"no (?:(?!of\b|to\b|in\b)[\w-]+ ){0,3}?(?:dut(?:y|ies)|obligations?|requirements?)\b"
 _NO_DUTY = re.compile(
-    r"\bno (?:(?!of\b|to\b|in\b)[\w-]+ ){0,3}?(?:dut(?:y|ies)|obligations?|requirements?)\b[^.;]*\b(?:exists?|appl(?:y|ies)|arises?)\b"
-    r"|\bthere (?:is|are) no (?:(?!of\b|to\b|in\b)[\w-]+ ){0,3}?(?:dut(?:y|ies)|obligations?|requirements?)\b",
-    re.IGNORECASE,
+    rf"\bthere (?:is|are) {_NONE}|\b{_NONE}[^.;]*\b(?:exists?|appl(?:y|ies)|arises?)\b", re.IGNORECASE
 )
 
 
