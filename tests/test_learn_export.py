@@ -63,11 +63,15 @@ def vectors(start, networks):
         return torch.cat([embed(networks[0], tokenizer, [text]) for text in TEXTS]).numpy()
 
 
-@pytest.fixture(scope="module")
-def scores(start, networks):
+def logits(net, start):
     tokenizer = open_tokenizer(start.tokenizer, 32)
     with torch.no_grad():
-        return torch.cat([pair_logits(networks[1], tokenizer, [pair]) for pair in PAIRS]).numpy()
+        return torch.cat([pair_logits(net, tokenizer, [pair]) for pair in PAIRS]).numpy()
+
+
+@pytest.fixture(scope="module")
+def scores(start, networks):
+    return logits(networks[1], start)
 
 
 def test_in_32_bits_the_models_give_the_networks_values(folders, vectors, scores):
@@ -85,7 +89,7 @@ def test_in_8_bits_they_come_near(folders, vectors, scores):
 
 
 @pytest.mark.parametrize("quantise", [False, True])
-def test_a_scorer_is_told_the_marks_it_learned_with(start, networks, tmp_path, quantise):
+def test_a_scorer_is_told_the_marks_it_learned_with(start, scores, tmp_path, quantise):
     """The network with marks, its graph, and the graph's weights taken back give the same; without marks they do not."""
     net = pair_net(start, 3, seed=1, marked=True).eval()
     with torch.no_grad():
@@ -93,18 +97,13 @@ def test_a_scorer_is_told_the_marks_it_learned_with(start, networks, tmp_path, q
     plan = Plan("pairs", "toy-marked", start, 32, PAIRS, ("a", "b", "c"), quantise=quantise)
     export(net, plan, ACCOUNT, tmp_path / "marked")
     assert json.loads((tmp_path / "marked" / "model.json").read_text())["marked"] is True
-    tokenizer = open_tokenizer(start.tokenizer, 32)
-    with torch.no_grad():
-        expected = torch.cat([pair_logits(net, tokenizer, [pair]) for pair in PAIRS]).numpy()
-        plain = torch.cat([pair_logits(networks[1], tokenizer, [pair]) for pair in PAIRS]).numpy()
+    expected = logits(net, start)
     found = OnnxPairScorer(tmp_path / "marked").score(PAIRS)
     off = 0.15 if quantise else 1e-4
     assert found == pytest.approx(expected, abs=off)
-    assert np.abs(expected - plain).max() > 2 * off
+    assert np.abs(expected - scores).max() > 2 * off
     again = pair_net(base(str(start.folder), [tmp_path / "marked"]), 3, seed=9, marked=True).eval()
-    with torch.no_grad():
-        back = torch.cat([pair_logits(again, tokenizer, [pair]) for pair in PAIRS]).numpy()
-    assert back == pytest.approx(expected, abs=off)
+    assert logits(again, start) == pytest.approx(expected, abs=off)
 
 
 def test_in_32_bits_the_batch_does_not_matter(folders):
