@@ -3,7 +3,9 @@
 ``tests/data/verified_cases.jsonl``, ``wording_cases.jsonl``, ``rule_cases.jsonl`` and ``answer_cases.jsonl`` hold
 passages and sentences written for this project: those of the first three keep close to the text, with one thing changed
 in the unsupported ones, the second by writers who knew nothing of the checks, the third on passages with several rules
-or groups each; those of the fourth are put freely, as language models write answers. A fifth set is made of the twins
+or groups each; those of the fourth are put freely, as language models write answers. The fifth is the part of
+``training/answer_pairs.jsonl.gz`` that no network learned from: sentences as careful and careless assistants answer,
+half of them on real rules, by writers who knew nothing of the checks. A sixth is made of the twins
 of ``training/near_pairs.jsonl.gz`` that no network learned from, a third of them on real rules: harder ones, where each
 supported sentence has an unsupported one that differs from it in a few words. Even ids of the others were used to tune
 rules and weights, odd ids were not, but two ways to weigh were compared on those of the third.
@@ -54,11 +56,13 @@ Floats = npt.NDArray[np.float64]
 
 CASES = ROOT / "tests" / "data" / "verified_cases.jsonl"
 TWINS = ROOT / "training" / "near_pairs.jsonl.gz"
+ANSWERS = TWINS.with_name("answer_pairs.jsonl.gz")
 SETS = {
     "near the text": CASES,
     "near the text, by others": CASES.with_name("wording_cases.jsonl"),
     "near passages of several rules": CASES.with_name("rule_cases.jsonl"),
     "put freely": CASES.with_name("answer_cases.jsonl"),
+    "as assistants answer": ANSWERS,
     "of twins": TWINS,
 }
 WEIGHTS = ROOT / "src" / "responsa" / "answer" / "verified" / "support.json"
@@ -83,7 +87,8 @@ class Said:
 @contextmanager
 def opened(path: Path = CASES) -> Iterator[tuple[list[Said], Corpus]]:
     """The sentences of the cases, with a library of their passages: a document a case."""
-    cases = twins() if path == TWINS else [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    learned = path in (TWINS, ANSWERS)
+    cases = of_pairs(path) if learned else [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "cases.jsonl"
         rows.write_text("\n".join(json.dumps(row) for case in cases for row in _passages(case)), encoding="utf-8")
@@ -93,17 +98,19 @@ def opened(path: Path = CASES) -> Iterator[tuple[list[Said], Corpus]]:
             yield [said for case in cases for said in _said(case, corpus)], corpus
 
 
-def twins() -> list[dict[str, object]]:
-    """Of the twins that are measured only those of every third text, as cases with odd ids: a premise is a passage."""
+def of_pairs(path: Path) -> list[dict[str, object]]:
+    """The pairs of a file to learn from that are measured only, as cases: a premise is a passage. Of twins only those
+    of every third text, all with odd ids."""
     told: dict[str, list[dict[str, object]]] = {}
-    for pair in nli.read(TWINS, lambda: texts_of(data.folder(), {})).test:
+    for pair in nli.read(path, lambda: texts_of(data.folder(), {})).test:
         premise, text = pair.texts
-        supported = pair.label == nli.LABELS.index("entailment")
-        told.setdefault(premise, []).append({"text": text, "cites": ["A"], "supported": supported, "kind": "twin"})
+        label = nli.LABELS[pair.label]
+        row = {"text": text, "cites": ["A"], "supported": label == "entailment", "kind": label}
+        told.setdefault(premise, []).append(row)
+    cases = [{"passages": [{"id": "A", "text": tidy(premise)}], "sentences": rows} for premise, rows in told.items()]
+    numbers = range(1, 2 * len(cases), 2 * _EVERY) if path == TWINS else range(len(cases))
     return [
-        {"id": 2 * place + 1, "passages": [{"id": "A", "text": tidy(premise)}], "sentences": rows}
-        for place, (premise, rows) in enumerate(told.items())
-        if place % _EVERY == 0
+        {"id": number} | case for number, case in zip(numbers, cases[:: _EVERY if path == TWINS else 1], strict=True)
     ]
 
 

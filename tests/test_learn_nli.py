@@ -76,6 +76,7 @@ def test_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path):
         (json.dumps(pair(hypothesis=3)).encode(), "'hypothesis' must be a text, this is 3"),
         (json.dumps(pair(source="two words")).encode(), "'source' must be a word"),
         (json.dumps(pair(source="edited")).encode(), "'source' must be a word other than 'edited'"),
+        (json.dumps(pair(source="mirrored")).encode(), "and 'mirrored', without '=', this is 'mirrored'"),
         (b'{"premise": "\xff"}', "not UTF-8 text"),
     ],
 )
@@ -352,7 +353,22 @@ def test_edited_pairs_of_the_library_are_learned_from(world, run, tmp_path):
         run(*asked, "--weight", "a=2")
 
 
-@pytest.mark.parametrize("weight", ["a", "a=x", "=2", "a=-1"])
+def test_twins_with_the_change_in_the_premise_are_learned_from(world, run, tmp_path):
+    rule = "A firm {} keep {} records for five years."
+    rows = [
+        pair(rule.format("must", n), rule.format(verb, n), label, source="own")
+        for n in range(20)
+        for verb, label in (("must", "entailment"), ("may", "contradiction"))
+    ]
+    twins = write(tmp_path / "twins.jsonl", rows)
+    made = [each for each in gather([twins], None, 0, 2, 0, changed=12).learned if each.source == "mirrored"]
+    assert 6 <= len(made) <= 12
+    assert all(("may" in each.texts[0]) and (each.label == 1) == ("may" in each.texts[1]) for each in made)
+    told = json.loads(run(twins, "--out", tmp_path / "m", "--epochs", 1, "--mirrored", 40).stdout)
+    assert "accuracy mirrored" in told["metrics"]
+
+
+@pytest.mark.parametrize("weight", ["a", "a=x", "=2", "a=-1", "a=inf", "a=1=2"])
 def test_a_weight_of_the_wrong_form(world, run, tmp_path, weight):
     result = run(world / "pairs.jsonl", "--out", tmp_path / "m", "--weight", weight)
     assert result.exit_code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ Mined = Annotated[str, typer.Option("--recipe", help="The recipe whose ranks neg
 Ceiling = Annotated[
     float, typer.Option("--ceiling", help="No negatives above this share of the gold passage's score; 0: no limit.")
 ]
+Mirrored = Annotated[int, typer.Option("--mirrored", min=0, help="Twins with the change made in the premise.")]
 Frozen = Annotated[int | None, typer.Option("--frozen", min=0, help="Lowest layers that are not learned: faster.")]
 Marked = Annotated[bool, typer.Option("--marked", help="Tell the network which tokens stand in the other text too.")]
 Length = Annotated[int | None, typer.Option("--length", help="Tokens read of a passage, or of a pair.")]
@@ -206,6 +208,7 @@ def nli(
     edits: Annotated[
         int, typer.Option("--edits", min=0, help="Pairs made of sentences of the library by edits; source: edited.")
     ] = 0,
+    mirrored: Mirrored = 0,
     weight: Weights = None,
     epochs: Epochs = None,
     batch: BatchOption = None,
@@ -239,7 +242,7 @@ def nli(
     begin, texts = find_base(base, start or ()), (lambda: texts_of(data, {})) if data else None
     with Library.open(context.obj) if edits else nullcontext() as library:
         corpus = library.corpus() if library else None
-        samples = learning.gather(pairs, corpus, edits, validation, seed, test or (), texts)
+        samples = learning.gather(pairs, corpus, edits, validation, seed, test or (), texts, mirrored)
     _count(samples)
     target = _target(out, name, pairs, terms, reads, allow_size)
     with progress("Training") as bar:
@@ -323,14 +326,10 @@ def _labelled(labels: Path | None, data: Path | None, pages: Path | None) -> Seq
 def _weights(given: list[str] | None) -> tuple[tuple[str, float], ...]:
     found = []
     for each in given or ():
-        source, sign, value = each.partition("=")
-        try:
-            number = float(value)
-        except ValueError:
-            number = -1.0
-        if not source or not sign or number < 0:
+        match = re.fullmatch(r"([^=]+)=(\d+\.?\d*|\.\d+)", each, re.ASCII)
+        if not match:
             raise typer.BadParameter(f"--weight: {each!r} is not of the form SOURCE=NUMBER, such as adgm=8")
-        found.append((source, number))
+        found.append((match[1], float(match[2])))
     return tuple(found)
 
 

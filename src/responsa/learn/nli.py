@@ -18,6 +18,7 @@ from responsa.learn.edits import ANAPHORIC, BROKEN, MORE, PRESERVING, SAME, Edit
 from responsa.learn.edits_broken import BREAKING
 from responsa.learn.examples import objects
 from responsa.learn.labels import Part, Texts, part_of, stretch
+from responsa.learn.mirrored import MIRRORED, mirror
 from responsa.learn.pieces import whole
 from responsa.text import folded, sentences, tidy
 
@@ -66,9 +67,12 @@ def read(path: Path, texts: Callable[[], Texts] | None = None) -> Written:
         label, source = row.get("label"), row.get("set", row.get("source", name))
         if label not in LABELS:
             raise InputError(f"{place}: 'label' is {label!r}; write one of {', '.join(sorted(LABELS))}")
-        if not isinstance(source, str) or source.split() != [source] or "=" in source or source == EDITED:
+        if not isinstance(source, str) or source.split() != [source] or "=" in source or source in (EDITED, MIRRORED):
             key = "set" if "set" in row else "source"
-            raise InputError(f"{place}: {key!r} must be a word other than {EDITED!r}, without '=', this is {source!r}")
+            raise InputError(
+                f"{place}: {key!r} must be a word other than {EDITED!r} and {MIRRORED!r}, without '=', this is "
+                f"{source!r}"
+            )
         sample = Sample((premise, hypothesis), LABELS.index(label), source, folded(unnumbered(premise)))
         found[part_of(row, place) if "part" in row else "train"].append(sample)
     if not any(found.values()):
@@ -117,8 +121,10 @@ def gather(
     seed: int,
     tests: Sequence[Path] = (),
     texts: Callable[[], Texts] | None = None,
+    changed: int = 0,
 ) -> Samples:
-    """The pairs of files and ``edited`` ones of the corpus, split by premise (`hold_out`).
+    """The pairs of files, ``edited`` ones of the corpus and at most ``changed`` of those of files with the change made
+    in the premise (`mirror`), split by premise (`hold_out`).
 
     An edited pair goes with the sentence it was made of. Pairs that stand in the test files too are left out, and
     all whose premise is one of a test part.
@@ -132,6 +138,11 @@ def gather(
     found = [sample for each in given for sample in each.learned]
     if corpus is not None and edited:
         found += [_sample(pair) for pair in derive(_passages(corpus), edited, seed)]
+    if changed:
+        made = list(
+            mirror((sample for each in given for sample in each.learned), LABELS.index(SAME), LABELS.index(BROKEN))
+        )
+        found += Random(f"{seed} {MIRRORED}").sample(made, min(changed, len(made)))  # noqa: S311
     kept = [
         sample
         for sample in dict.fromkeys(found)
