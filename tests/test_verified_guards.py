@@ -36,6 +36,9 @@ SIZES = "A large firm shall report within ten days. A small firm shall report wi
 CHECKED = "Accounts must be checked by auditors each year. The directors keep them."
 
 OBJECTED = [
+    ("figures", "Class\tWeight (%)\nGold\t15\nOther\t40", "Gold has a weight of 20%."),
+    ("figures", "A fee is due; a form must be filed.", "There are two fees."),
+    ("addressee", "The board may ask the firm for its logs.", "The Regulator may ask the firm for its logs."),
     ("limits", "A firm must keep a log where Rule 3.2 applies.", "A firm must keep a log."),
     ("limits", "A loan counts as an asset, but only where it is on the books.", "A loan counts as an asset."),
     (
@@ -88,6 +91,12 @@ OBJECTED = [
     ("figures", "Approval is needed above 20, 40 or 60 per cent.", "Approval is needed above 50 per cent."),
 ]
 PASSED = [
+    ("addressee", "We may ask the firm for its logs.", "The Regulator may ask the firm for its logs."),
+    ("figures", "Class\tWeight (%)\nGold\t15\nOther\t40", "Gold has a weight of 15%."),
+    ("figures", "A fee is due; a form must be filed.", "There are two conditions: a fee and a form."),
+    ("figures", "A plan is due by 30 September of each year.", "A plan is due annually."),
+    ("replaced", "The office must not allow a tanker to pass.", "The office must not let a tanker pass."),
+    ("replaced", "The mean of the preceding years is the fee.", "The mean of the previous years is the fee."),
     (
         "contrary",
         "A small maker need not report a fault.",

@@ -86,9 +86,11 @@ def figures(text: str, cited: Cited) -> str:
             continue
         if each.value == 1 and text[: each.start].endswith("in ") and f"in a {each.unit}" in cited.text:
             continue  # "in one month" for "in a month"
+        if "(%)" in cited.text and each.kind == "percentage" and each.value in plain:
+            continue  # a column of a table
         if figure not in known and not _loose(each, cited) and not _enumerated(text[each.start : each.end], cited):
             return f"{text[each.start : each.end]!r} does not stand in the text cited"
-    for value in sorted(_numbers(text, [each for each, _ in told]) - plain):
+    for value in sorted(_numbers(_THINGS.sub("", text), [each for each, _ in told]) - plain):
         return f"the number {value} does not stand in the text cited"
     for match in _COUNTED.finditer(text):
         if lex.singular(match[1].lower()) not in {lex.singular(word) for word in lex.tokens(cited.text)}:
@@ -102,6 +104,13 @@ def figures(text: str, cited: Cited) -> str:
     return ""
 
 
+# How many of them there are, which a text need not count.
+_THINGS = re.compile(
+    rf"\b(?:both|{_WORDS})(?=\s(?:(?:main|other|different|separate|further|cumulative|alternative)\s)?(?:things|sets|points|"
+    r"ways|cases|situations|conditions|requirements|duties|obligations|exceptions|exemptions|elements|criteria|grounds|limbs|"
+    r"circumstances|factors|items|options|parts|purposes|steps|rules|tests)\b)",
+    re.IGNORECASE,
+)
 _AGED = re.compile(r"\s(?:of age|old)\b", re.IGNORECASE)
 
 
@@ -133,7 +142,8 @@ def _loose(each: Quantity, cited: Cited) -> bool:
         return False
     unit = each.unit.removeprefix("per ")
     if each.value in (None, 1):
-        return not _ONE.get(unit, {unit}).isdisjoint(lex.tokens(cited.text))
+        words = next((each for each in _ONE.values() if unit in each), {unit})
+        return not words.isdisjoint(lex.tokens(cited.text))
     times = rf"\b{_words_of(each.value)}\b"
     return (
         re.search(rf"{times}[^.;]{{0,40}}\b(?:per|an?|each|every|in any)\s{re.escape(unit)}", cited.text, re.I)

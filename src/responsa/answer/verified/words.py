@@ -22,7 +22,7 @@ keep kept retain maintain maintenance hold held preserve store
 obtain receive receipt get got acquire acquisition arrive
 give gave given provide supply furnish deliver submit submission send sent hand file lodge
 disclose publish reveal publication state public publicly
-consent approval approve permission permit authorisation authorise authorised allow allowed
+consent approval approve permission permit authorisation authorise authorised allow allowed let
 check verify verification examine
 appoint designate name
 annual annually yearly year years
@@ -52,7 +52,8 @@ build built establish set laid create
 show shown demonstrate
 consist compose composed comprise include contain inclusion
 because since
-we us our
+previous preceding
+supervisor we us our
 basis ground
 meet met fulfil satisfy comply compliance
 extend extension lengthen prolong
