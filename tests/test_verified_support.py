@@ -22,10 +22,16 @@ def test_what_is_read_of_a_sentence():
     found = columns(weighed((0.5, 0.4, 0.1), (0.9, 0.05, 0.05), held=0.5, at_once=0.7, new=9, figures="'6' is not"))
     assert found["entailed"] == pytest.approx(math.log(9))
     assert found["contradicted by the nearest"] == pytest.approx(math.log(1 / 9))
+    assert found["entailed by the nearest"] == pytest.approx(0)
+    assert found["entailed by the second"] == pytest.approx(0)
+    assert found["entailed in the mean"] == pytest.approx(math.log(9) / 2)
+    assert found["neutral to the best"] == pytest.approx(math.log(1 / 19))
     assert found["new"] == 6
     assert (found["far"], found["between"], found["near"], found["whole"]) == (1, 0, 0, 0)
     assert (found["figures"], found["figures, whole"], found["guards"], found["objected to, far"]) == (1, 0, 1, 1)
     assert found["entailed, far"] == found["entailed"]
+    alone = columns(weighed((0.9, 0.05, 0.05)))
+    assert alone["entailed by the second"] == alone["entailed in the mean"] == alone["entailed"]
     back = columns(weighed(SURE)._replace(back=(0.5, 0.4, 0.1)))
     assert (back["entails the nearest"], back["contradicts the nearest"]) == (0, pytest.approx(math.log(1 / 9)))
 

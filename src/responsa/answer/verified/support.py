@@ -55,11 +55,16 @@ def columns(weighed: Weighed) -> dict[str, float]:
     rows = weighed.judged or ((0.0, 1.0, 0.0),)
     best = max(rows)
     entailed, denied, objected = _logit(best[0]), _logit(best[2]), float(bool(weighed.reasons))
+    falling = sorted((_logit(row[0]) for row in rows), reverse=True)
     bands = {WHOLE: float(weighed.held > 0.97 and not weighed.new)}
     bands |= {name: float(low < weighed.held_at_once <= high) for name, (low, high) in _BANDS.items()}
     found = {
         "entailed": entailed,
         "entailed by all": _logit(rows[-1][0]),
+        "entailed by the nearest": _logit(rows[0][0]),
+        "entailed by the second": falling[min(1, len(falling) - 1)],
+        "entailed in the mean": sum(falling) / len(falling),
+        "neutral to the best": _logit(best[1]),
         "contradicted by the nearest": _logit(rows[0][2]),
         "contradicted by the best": denied,
         "contradicted by all": _logit(rows[-1][2]),
