@@ -64,7 +64,6 @@ def columns(weighed: Weighed) -> dict[str, float]:
         "entailed by the nearest": _logit(rows[0][0]),
         "entailed by the second": falling[min(1, len(falling) - 1)],
         "entailed in the mean": sum(falling) / len(falling),
-        "neutral to the best": _logit(best[1]),
         "contradicted by the nearest": _logit(rows[0][2]),
         "contradicted by the best": denied,
         "contradicted by all": _logit(rows[-1][2]),
