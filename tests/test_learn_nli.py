@@ -190,6 +190,16 @@ def test_contrast_pairs_come_in_twos_and_keep_their_own_words(data, name):
     assert not {sample.group for sample in found.learned} & {sample.group for sample in found.test}
 
 
+def test_sentences_as_assistants_answer_find_their_text(data):
+    found = read(Path(__file__).parents[1] / "training" / "answer_pairs.jsonl.gz", lambda: texts_of(data, {}))
+    assert (len(found.learned), len(found.test)) == (8326, 2139)
+    for part in found:
+        follows = sum(LABELS[sample.label] == "entailment" for sample in part)
+        assert abs(follows / len(part) - 0.5) < 0.02
+    assert not {sample.group for sample in found.learned} & {sample.group for sample in found.test}
+    assert len({sample.texts for part in found for sample in part}) == len(found.learned) + len(found.test)
+
+
 def test_contrast_pairs_keep_away_from_the_pairs_that_are_measured(data):
     folder = Path(__file__).parents[1] / "training"
     measured, learned = (
