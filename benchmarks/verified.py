@@ -108,10 +108,9 @@ def of_pairs(path: Path) -> list[dict[str, object]]:
         row = {"text": text, "cites": ["A"], "supported": label == "entailment", "kind": label}
         told.setdefault(premise, []).append(row)
     cases = [{"passages": [{"id": "A", "text": tidy(premise)}], "sentences": rows} for premise, rows in told.items()]
-    numbers = range(1, 2 * len(cases), 2 * _EVERY) if path == TWINS else range(len(cases))
-    return [
-        {"id": number} | case for number, case in zip(numbers, cases[:: _EVERY if path == TWINS else 1], strict=True)
-    ]
+    if path == TWINS:
+        return [{"id": 2 * place + 1} | cases[place] for place in range(0, len(cases), _EVERY)]
+    return [{"id": place} | case for place, case in enumerate(cases)]
 
 
 def _passages(case: dict[str, object]) -> Iterator[dict[str, object]]:

@@ -38,6 +38,7 @@ CHECKED = "Accounts must be checked by auditors each year. The directors keep th
 OBJECTED = [
     ("figures", "Class\tWeight (%)\nGold\t15\nOther\t40", "Gold has a weight of 20%."),
     ("figures", "A fee is due; a form must be filed.", "There are two fees."),
+    ("figures", "A permit needs two conditions: a fee and a form.", "A permit needs three conditions."),
     ("addressee", "The board may ask the firm for its logs.", "The Regulator may ask the firm for its logs."),
     ("limits", "A firm must keep a log where Rule 3.2 applies.", "A firm must keep a log."),
     ("limits", "A loan counts as an asset, but only where it is on the books.", "A loan counts as an asset."),

@@ -90,7 +90,7 @@ def figures(text: str, cited: Cited) -> str:
             continue  # a column of a table
         if figure not in known and not _loose(each, cited) and not _enumerated(text[each.start : each.end], cited):
             return f"{text[each.start : each.end]!r} does not stand in the text cited"
-    for value in sorted(_numbers(_THINGS.sub("", text), [each for each, _ in told]) - plain):
+    for value in sorted(_numbers(_uncounted(text, cited), [each for each, _ in told]) - plain):
         return f"the number {value} does not stand in the text cited"
     for match in _COUNTED.finditer(text):
         if lex.singular(match[1].lower()) not in {lex.singular(word) for word in lex.tokens(cited.text)}:
@@ -104,13 +104,24 @@ def figures(text: str, cited: Cited) -> str:
     return ""
 
 
-# How many of them there are, which a text need not count.
 _THINGS = re.compile(
-    rf"\b(?:both|{_WORDS})(?=\s(?:(?:main|other|different|separate|further|cumulative|alternative)\s)?(?:things|sets|points|"
-    r"ways|cases|situations|conditions|requirements|duties|obligations|exceptions|exemptions|elements|criteria|grounds|limbs|"
+    rf"\b{_WORDS}(?=\s(?:(?:main|other|different|separate|further|cumulative|alternative)\s)?(things|sets|points|ways|"
+    r"cases|situations|conditions|requirements|duties|obligations|exceptions|exemptions|elements|criteria|grounds|limbs|"
     r"circumstances|factors|items|options|parts|purposes|steps|rules|tests)\b)",
     re.IGNORECASE,
 )
+
+
+def _uncounted(text: str, cited: Cited) -> str:
+    """The text without numbers of things that it counts and the cited text does not, as "two conditions" before a list
+    of them; what the text cited counts keeps its number."""
+    counted = rf"\b(?:\d+|{_WORDS})\s(?:\w+\s)?"
+    return _THINGS.sub(
+        lambda match: match[0] if re.search(counted + match[1], cited.text, re.IGNORECASE) else "_" * len(match[0]),
+        text,
+    )
+
+
 _AGED = re.compile(r"\s(?:of age|old)\b", re.IGNORECASE)
 
 
@@ -142,8 +153,8 @@ def _loose(each: Quantity, cited: Cited) -> bool:
         return False
     unit = each.unit.removeprefix("per ")
     if each.value in (None, 1):
-        words = next((each for each in _ONE.values() if unit in each), {unit})
-        return not words.isdisjoint(lex.tokens(cited.text))
+        alike = next((names for names in _ONE.values() if unit in names), {unit})
+        return not alike.isdisjoint(lex.tokens(cited.text))
     times = rf"\b{_words_of(each.value)}\b"
     return (
         re.search(rf"{times}[^.;]{{0,40}}\b(?:per|an?|each|every|in any)\s{re.escape(unit)}", cited.text, re.I)
