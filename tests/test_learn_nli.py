@@ -371,7 +371,7 @@ def test_twins_with_the_change_in_the_premise_are_learned_from(world, run, tmp_p
         for verb, label in (("must", "entailment"), ("may", "contradiction"))
     ]
     twins = write(tmp_path / "twins.jsonl", rows)
-    made = [each for each in gather([twins], None, 0, 2, 0, changed=12).learned if each.source == "mirrored"]
+    made = [each for each in gather([twins], None, 0, 2, 0, mirrored=12).learned if each.source == "mirrored"]
     assert 6 <= len(made) <= 12
     assert all(("may" in each.texts[0]) and (each.label == 1) == ("may" in each.texts[1]) for each in made)
     told = json.loads(run(twins, "--out", tmp_path / "m", "--epochs", 1, "--mirrored", 40).stdout)

@@ -121,9 +121,9 @@ def gather(
     seed: int,
     tests: Sequence[Path] = (),
     texts: Callable[[], Texts] | None = None,
-    changed: int = 0,
+    mirrored: int = 0,
 ) -> Samples:
-    """The pairs of files, ``edited`` ones of the corpus and at most ``changed`` of those of files with the change made
+    """The pairs of files, ``edited`` ones of the corpus and at most ``mirrored`` of those of files with the change made
     in the premise (`mirror`), split by premise (`hold_out`).
 
     An edited pair goes with the sentence it was made of. Pairs that stand in the test files too are left out, and
@@ -138,11 +138,11 @@ def gather(
     found = [sample for each in given for sample in each.learned]
     if corpus is not None and edited:
         found += [_sample(pair) for pair in derive(_passages(corpus), edited, seed)]
-    if changed:
+    if mirrored:
         made = list(
             mirror((sample for each in given for sample in each.learned), LABELS.index(SAME), LABELS.index(BROKEN))
         )
-        found += Random(f"{seed} {MIRRORED}").sample(made, min(changed, len(made)))  # noqa: S311
+        found += Random(f"{seed} {MIRRORED}").sample(made, min(mirrored, len(made)))  # noqa: S311
     kept = [
         sample
         for sample in dict.fromkeys(found)
