@@ -88,6 +88,14 @@ def test_what_is_printed(typed, report):
     assert "no verdicts, evidence and numbers only" in done.stderr
 
 
+def test_json_is_not_written_under_the_name_of_another_kind(typed, report, tmp_path):
+    done = typed(report, "--activity", "CCM 7.7", "--out", tmp_path / "a.xlsx", *QUICK)
+    assert done.returncode == 1
+    assert "--out writes JSON, not 'a.xlsx'; give that file to --xlsx" in done.stderr
+    assert "no verdicts" not in done.stderr
+    assert not list(tmp_path.glob("a.xlsx*"))
+
+
 def test_the_year_asked_for_counts(typed, report):
     found = parsed(typed(report, "--activity", "CCM 7.7", "--year", 2022, "--json", *QUICK))
     assert (found["year"], found["year_from"]) == (2022, "as asked")

@@ -46,12 +46,12 @@ def test_files_that_are_read(tmp_path, name, content, expected):
     [
         ("q.csv", "a,b", "question files end in .json, .jsonl, .tsv, .txt"),
         ("q", "a\tb", "question files end in"),
-        ("q.json", "", "not valid JSON"),
         ("q.json", "[", "not valid JSON"),
         ("q.json", "[" * 100_000, "not valid JSON"),
         ("q.json", '[{"QuestionID": ' + "1" * 5000 + ', "Question": "x"}]', "not valid JSON"),
         ("q.json", "{}", "expected a list of questions, found dict"),
         ("q.json", "[]", "holds no question"),
+        ("q.json", "", "holds no question"),
         ("q.json", '["x"]', "[0]: expected an object with 'QuestionID' and 'Question', found str"),
         ("q.json", '[{"QuestionID": "a"}]', "[0]: key 'Question' is missing"),
         ("q.json", '[{"Question": "a"}]', "[0]: key 'QuestionID' is missing"),

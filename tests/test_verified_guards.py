@@ -92,6 +92,13 @@ OBJECTED = [
     ("figures", "Approval is needed above 20, 40 or 60 per cent.", "Approval is needed above 50 per cent."),
 ]
 PASSED = [
+    ("opposite", "Fees and discounts are income.", "A fee counts as income."),
+    ("opposite", "Of a debt the covered part weighs 5 %.", "Of a debt the covered part weighs 5 %, the uncovered 9 %."),
+    (
+        "contrary",
+        "Notes are sold first. An agent may: (a) sell a note to open a position; (b) buy a note to close it.",
+        "An agent may buy a note to close a position.",
+    ),
     ("addressee", "We may ask the firm for its logs.", "The Regulator may ask the firm for its logs."),
     ("figures", "Class\tWeight (%)\nGold\t15\nOther\t40", "Gold has a weight of 15%."),
     ("figures", "A fee is due; a form must be filed.", "There are two conditions: a fee and a form."),

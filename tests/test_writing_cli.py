@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from responsa import sample
 from responsa.cli.app import app
+from responsa.errors import InputError
 from responsa.models.embedded import shipped
 from responsa.testing import ChatServer
 
@@ -39,6 +40,13 @@ def plain(folder):
     path = folder / "plain.toml"
     path.write_text('[retrieve]\nkind = "bm25"\n')
     return path
+
+
+@pytest.mark.parametrize("name", ["foo", "opnai:model"])
+def test_a_name_that_is_no_model_is_refused_also_where_nothing_is_found(library, name):
+    done = invoke("ask", "xylophone?", "--model", name)
+    assert isinstance(done.exception, InputError)
+    assert name.partition(":")[0] in str(done.exception)
 
 
 def test_the_model_of_the_environment_writes_the_verified_answer(library, monkeypatch):

@@ -44,7 +44,7 @@ def read(path: Path) -> tuple[Query, ...]:
     kinds = {".json": _from_json, ".jsonl": _from_jsonl, ".tsv": _from_tsv, ".txt": _from_tsv}
     if path.suffix.lower() not in kinds:
         raise InputError(f"{path}: question files end in {', '.join(sorted(kinds))}")
-    queries = kinds[path.suffix.lower()](text, path)
+    queries = kinds[path.suffix.lower()](text, path) if text.strip() else []
     if not queries:
         raise InputError(f"{path}: holds no question")
     seen: dict[str, int] = {}

@@ -42,7 +42,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="The language model that judges, such as openai:gpt-4o-mini; else that of RESPONSA_CHAT_MODEL; none for "
+        help="The language model that judges, such as openai:gpt-5.6-luna; else that of RESPONSA_CHAT_MODEL; none for "
         "evidence and numbers alone.",
     ),
 ]
@@ -93,6 +93,7 @@ def assess(
     and the verdict is null. Several reports and activities make a table; with --out each is kept as soon as it is made,
     and the same command again goes on where it ended.
     """
+    from responsa.models.chat.load import UNSET
     from responsa.taxonomy.activities.catalogue import load
     from responsa.taxonomy.values import Asking
 
@@ -105,6 +106,8 @@ def assess(
     files = Files(html, docx, xlsx, many=len(pairs) > 1)
     _check(recipe, out, files, reports)
     journal = _journal(None if dry_run else out)
+    if not (chat or model):
+        note(f"no verdicts, evidence and numbers only: {UNSET}")
     made = _all(session, pairs, journal)
     if planned:
         print_planned(planned)
@@ -117,9 +120,12 @@ def assess(
 
 def _check(recipe: str, out: Path | None, files: Files, reports: Sequence[Path]) -> None:
     """InputError and NotFound for what can be known before long work."""
+    from responsa.errors import InputError
     from responsa.taxonomy.evidence.recipes import load
 
     load(recipe)
+    if out and out.suffix.lower() in (".html", ".docx", ".xlsx"):
+        raise InputError(f"--out writes JSON, not {out.name!r}; give that file to --{out.suffix.lower()[1:]}")
     files.check(reports, [out])
 
 
@@ -149,8 +155,6 @@ def _model(name: str, *, dry_run: bool) -> tuple[ChatModel | None, DryRun | None
     if names_none(name):
         if dry_run:
             raise InputError(f"--dry-run: no language model is asked; {UNSET}")
-        if not name:
-            note(f"no verdicts, evidence and numbers only: {UNSET}")
         return None, None
     chat = load_chat(name)
     if not dry_run:

@@ -25,7 +25,7 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="The language model that writes the answer, such as openai:gpt-4o-mini; else the recipe's, else that of "
+        help="The language model that writes the answer, such as openai:gpt-5.6-luna; else the recipe's, else that of "
         "RESPONSA_CHAT_MODEL; none for an answer without one.",
     ),
 ]
@@ -36,8 +36,19 @@ def written(name: str, model: str, *, asked: bool) -> Recipe:
 
     A recipe that says nothing of answers gets the verified answer where a model is named, here or in the environment.
     Without a model a recipe that needs one is refused; where it was merely ``asked`` a question, and not a file of
-    them, the answer is extractive and a note says what to set.
+    them, the answer is extractive and a note says what to set. InputError for a name that cannot be read, also where
+    nothing will be found that the model could be asked about.
     """
+    from responsa.answer.generators.base import Generator
+    from responsa.models.chat.load import load_chat
+
+    chosen = _written(name, model, asked=asked)
+    if isinstance(chosen.answer, Generator):
+        load_chat(chosen.answer.model)
+    return chosen
+
+
+def _written(name: str, model: str, *, asked: bool) -> Recipe:
     from responsa import recipe as recipes
     from responsa.answer.extractive import Extractive
     from responsa.answer.generators.base import Generator

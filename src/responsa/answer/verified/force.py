@@ -207,12 +207,14 @@ def opposite(text: str, cited: Cited) -> str:
     for word in sorted(mine - theirs):
         for prefix in ("un", "in", "non", "dis", "ir", "im"):
             other = word[len(prefix) :] if word.startswith(prefix) else prefix + word
-            if len(min(word, other, key=len)) > 4 and other in theirs and lex.meaning(word) not in cited.meanings:
+            if other not in theirs - mine or len(min(word, other, key=len)) <= 4 or "discount" in word + other:
+                continue
+            if lex.meaning(word) not in cited.meanings:
                 return f"{word!r} where the text cited says {other!r}"
     return ""
 
 
-# Words that make a rule its contrary; compared by their stems, in the unit that a sentence is nearest to.
+# Words that make a rule its contrary, where one stands in a unit that a sentence is nearest to and the other in none.
 _CONTRARY = """
 include exclude
 included excluded
@@ -259,14 +261,15 @@ def contrary(text: str, cited: Cited) -> str:
     """ "included" where the rule says "excluded", or that no duty exists where the text takes none away."""
     if _NO_DUTY.search(text) and not lex.NEGATION.search(cited.text) and not lex.LIMIT.search(cited.text):
         return "it says that there is no duty, the text cited takes none away"
-    mine = set(lex.tokens(text))
-    for unit in cited.near(text, 0.1):
+    near = cited.near(text, 0.1)
+    mine, held = set(lex.tokens(text)), {word for unit in near for word in lex.tokens(unit.text)}
+    for unit in near:
         theirs = set(lex.tokens(unit.text))
         if len(lex.NEGATION.findall(text)) != len(lex.NEGATION.findall(unit.text)):
             continue
         for row in _CONTRARY.split("\n"):
             for one, other in itertools.permutations(row.split(), 2):
-                if one in mine and other in theirs and one not in theirs and other not in mine:
+                if one in mine - held and other in theirs - mine:
                     return f"{one!r} where the text cited says {other!r}"
     return ""
 
