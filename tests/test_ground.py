@@ -112,6 +112,37 @@ def test_obligations_left_out(corpus_of):
     assert all(third != hypothesis for _, hypothesis in judge.asked)
 
 
+LIST = (
+    {"id": "1", "number": "1", "text": "Shops are useful. A shop must:"},
+    {"id": "1a", "number": "1(a)", "text": "keep a register; and", "parent": "1"},
+    {"id": "1b", "number": "1(b)", "text": "in spring:", "parent": "1"},
+    {"id": "1bi", "number": "1(b)(i)", "text": "send it to the office.", "parent": "1b"},
+    {"id": "1g", "number": "Guidance 1", "text": "A shop must be kind.", "parent": "1"},
+)
+READ = "A shop must: in spring: send it to the office."
+
+
+def test_items_of_a_list_that_is_cited_are_obligations_with_their_lead_ins(corpus_of):
+    corpus = corpus_of(*LIST)
+    said = "Each spring the register goes to the office."
+    quoted = ("A shop must:", ["1"]), ("keep a register; and", ["1a"])
+    found, _ = check(drafted(corpus, *quoted), corpus)
+    assert [(each.source.passage_id, each.source.text) for each in found.left_out] == [
+        ("1bi", "send it to the office.")
+    ]
+    assert found.obligations == 2  # neither what announces items nor guidance
+    covered, _ = check(drafted(corpus, *quoted, (said, ["1bi"])), corpus, {(said, READ): (0.71, 0)})
+    assert (covered.left_out, covered.obligations) == ((), 2)
+    alone, _ = check(drafted(corpus, (said, ["1bi"])), corpus, {(said, READ): (0.71, 0)})
+    assert (alone.left_out, alone.obligations) == ((), 1)  # of items that nobody cites nothing is asked
+
+
+def test_a_lead_in_without_items_is_what_it_says(corpus_of):
+    corpus = corpus_of(("a", "A shop must do as follows:"))
+    found, _ = check(drafted(corpus, ("Shops act.", ["a"])), corpus)
+    assert [each.source.text for each in found.left_out] == ["A shop must do as follows:"]
+
+
 def test_only_the_nearest_are_asked(corpus_of):
     said = [f"A firm must keep {word}." for word in ("books", "files", "notes", "records and books")]
     corpus = corpus_of(("a", KEEP), *((name, text) for name, text in zip("bcde", said, strict=True)))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from responsa.corpus.tree import items, lead, leads_in
 from responsa.corpus.view import Corpus
 from responsa.entailment import THRESHOLD, EntailmentModel, Pair, order_of_trial, shared_words
 from responsa.errors import RecipeError
@@ -67,9 +68,10 @@ class EntailmentCheck:
     for either. A sentence of any passage found contradicts it with a probability above ``conflict``; of what is quoted
     word for word that is not asked, for there rule would stand against rule.
 
-    An obligation of a passage cited is covered where a sentence of the answer says it word for word or entails it with
-    more than 0.7. To be cheap, of the sentences that may contradict or cover only the ``nearest`` are asked: those that
-    share most words; `responsa score answers` asks them all.
+    An obligation of a passage cited, or of an item of a list that it announces, is covered where a sentence of the
+    answer says it word for word or entails it, read with its lead-in, with more than 0.7. To be cheap, of the sentences
+    that may contradict or cover only the ``nearest`` are asked: those that share most words; `responsa score answers`
+    asks them all.
     """
 
     nli: str = "embedded:nli"
@@ -93,20 +95,21 @@ class EntailmentCheck:
         found = [hit.passage_id for hit in answer.ranking.hits] if said else []
         passages = corpus.read(dict.fromkeys([*cited, *found]))
         places = [place for passage in passages.values() for place in _places(passage, corpus)]
-        duties = _duties([place for place in places if place.passage_id in cited], detector)
-        unsaid = [duty for duty in duties if folded(duty.text) not in {folded(text) for text in said}]
+        duties = _duties([passages[name] for name in cited], corpus, detector)
+        copied = {folded(text) for text in said}
+        unsaid = [duty for duty in duties if copied.isdisjoint((folded(duty.place.text), folded(duty.read)))]
         support = [_cited(sentence, passages) for sentence in answer.sentences]
         own = [
             text if folded(text) not in map(folded, texts) else "" for text, texts in zip(said, support, strict=True)
         ]
         against = _nearest([place.text for place in places], own, self.nearest)
-        covering = _nearest(said, [duty.text for duty in unsaid], self.nearest)
+        covering = _nearest(said, [duty.read for duty in unsaid], self.nearest)
         known = _asked(
             model,
             [
                 *((text, sentence) for texts, sentence in zip(support, said, strict=True) for text in texts),
                 *((places[row].text, sentence) for rows, sentence in zip(against, said, strict=True) for row in rows),
-                *((said[row], duty.text) for rows, duty in zip(covering, unsaid, strict=True) for row in rows),
+                *((said[row], duty.read) for rows, duty in zip(covering, unsaid, strict=True) for row in rows),
             ],
         )
         denied = [
@@ -115,7 +118,7 @@ class EntailmentCheck:
             for row in rows
         ]
         entailed = [
-            LeftOut(duty, max((known[said[row], duty.text].entailment for row in rows), default=None))
+            LeftOut(duty.place, max((known[said[row], duty.read].entailment for row in rows), default=None))
             for rows, duty in zip(covering, unsaid, strict=True)
         ]
         return Checked(
@@ -145,13 +148,28 @@ def _places(passage: Passage, corpus: Corpus) -> list[Place]:
     return [place for place in found if any(map(str.isalpha, place.text))]
 
 
-def _duties(places: Iterable[Place], detector: ObligationDetector) -> list[Place]:
-    """Those that are obligations, each wording once."""
-    once: dict[str, Place] = {}
-    for place in places:
-        once.setdefault(folded(place.text), place)
-    found = detector([place.text for place in once.values()])
-    return [place for place, each in zip(once.values(), found, strict=True) if each.label == "obligation"]
+class _Duty(NamedTuple):
+    """Where an obligation stands, and how it reads: an item of a list with what leads to it."""
+
+    place: Place
+    read: str
+
+
+def _duties(cited: Iterable[Passage], corpus: Corpus, detector: ObligationDetector) -> list[_Duty]:
+    """The obligations of passages and of the items of those that announce a list, each wording once. What announces
+    items is none by itself."""
+    once: dict[str, _Duty] = {}
+    for passage in cited:
+        listed = items(passage, corpus) if leads_in(passage) else ()
+        below = [item for item, above in listed if item.parent_id == above.id]
+        leading = {item.parent_id for item in below}
+        for each in (passage, *below):
+            before, places = lead(each, corpus), _places(each, corpus)
+            for place in places[: -1 if each.id in leading else None]:
+                read = f"{before} {place.text}" if before and place is places[0] else place.text
+                once.setdefault(folded(read), _Duty(place, read))
+    found = detector([duty.read for duty in once.values()])
+    return [duty for duty, each in zip(once.values(), found, strict=True) if each.label == "obligation"]
 
 
 def _cited(sentence: AnswerSentence, passages: Mapping[str, Passage]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from responsa.corpus.searched import searched
 from responsa.corpus.view import Corpus
+from responsa.text import sentences, tidy
 from responsa.types import Passage
 
 _LEAD_IN = (":", "-", "—", "–")
@@ -52,6 +53,12 @@ def lead_ins(passage: Passage, corpus: Corpus) -> list[Passage]:
             break
         above.append(passage)
     return above[::-1]
+
+
+def lead(passage: Passage, corpus: Corpus) -> str:
+    """The last sentences of the lead-ins that a list item depends on, outermost first; empty where there are none."""
+    above = [each.text for each in lead_ins(passage, corpus) if each.text.strip()]
+    return " ".join(tidy(text[slice(*sentences(text)[-1])]) for text in above)
 
 
 def items(passage: Passage, corpus: Corpus) -> Iterator[tuple[Passage, Passage]]:
