@@ -137,6 +137,14 @@ def test_an_answer_is_emptied_as_published_only(rules):
     assert alone.text == LIE
 
 
+def test_an_answer_of_which_a_mark_is_left_is_emptied_too(rules):
+    by = {"one": f"{LIE} [1]", "two": GOOD}
+    stage = vrr(scripted(by), behaviour="published")
+    one, _ = answers(stage, tasks(rules, *by), rules, idf(rules))
+    assert isinstance(one, Failed)
+    assert one.reason == EMPTIED
+
+
 def test_published_the_bar_is_that_of_all_questions(rules):
     by = {"one": f"{GOOD} {MILD}", "two": f"{GOOD} {LIE} {LIE[:-1]}!"}
     told = {**TOLD, (TELL, MILD): (0.0, 0.35), (TELL, f"{LIE[:-1]}!"): (0.0, 0.9)}

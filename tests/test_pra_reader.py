@@ -83,6 +83,11 @@ def test_definitions_are_passages_of_their_own():
     assert [each.title for each in edition.passages[2:4]] == ["cash", ""]
 
 
+def test_a_comment_after_a_term_is_passed_over():
+    body = "<p>In this Part:</p><p>cash</p><!-- 1 --><p>means coins.</p><p>Thus it is.</p><!-- 2 -->"
+    assert [name for name, _ in rows(read(rule("1.2", body)))][-1] == "PRA Small Vehicles 1.2, cash"
+
+
 def test_dates_of_the_page_and_of_rules():
     timeline = "".join(
         f'<div class="listing__item {kind}"><a href="/pra-rules/small-vehicles/{day}">x</a></div>'

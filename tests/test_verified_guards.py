@@ -84,6 +84,8 @@ OBJECTED = [
     ("contrary", "An appeal lapses if the fee is unpaid.", "An appeal remains in force if the fee is unpaid."),
     ("contrary", "A maker must report a fault in ten days.", "No reporting duty exists."),
     ("contrary", "A maker must report a fault in ten days.", "There is no obligation to report a fault."),
+    ("opposite", "Cash flows are discounted.", "Cash flows are undiscounted."),
+    ("contrary", "The lender bears the cost. The lender keeps the deed.", "The borrower bears the cost."),
     ("limits", "Fares are free, on condition that the need was notified.", "Fares are free."),
     ("halved", PERMIT, "The office may exempt a branch if its assets are below EUR 3 billion."),
     ("opening", "On steep slopes, dung shall be dug in.", "Dung shall be dug in."),

@@ -3,11 +3,12 @@ obligations of what it cites it leaves out."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from responsa.corpus.tree import items, lead, leads_in
+from responsa.corpus.tree import items, lead, lead_ins, leads_in
 from responsa.corpus.view import Corpus
 from responsa.entailment import THRESHOLD, EntailmentModel, Pair, order_of_trial, shared_words
 from responsa.errors import RecipeError
@@ -47,8 +48,8 @@ class LeftOut:
 class Checked:
     """An answer with the grounding of its sentences, and what speaks against it.
 
-    ``contradictions`` by sentence, the surest first; ``left_out`` in the order cited, of so many ``obligations``.
-    ``nli`` and ``detector`` name what judged.
+    ``contradictions`` by sentence, the surest first; ``left_out`` in the order cited, items after what leads to them,
+    of so many ``obligations``. ``nli`` and ``detector`` name what judged.
     """
 
     answer: Answer
@@ -68,10 +69,10 @@ class EntailmentCheck:
     for either. A sentence of any passage found contradicts it with a probability above ``conflict``; of what is quoted
     word for word that is not asked, for there rule would stand against rule.
 
-    An obligation of a passage cited, or of an item of a list that it announces, is covered where a sentence of the
-    answer says it word for word or entails it, read with its lead-in, with more than 0.7. To be cheap, of the sentences
-    that may contradict or cover only the ``nearest`` are asked: those that share most words; `responsa score answers`
-    asks them all.
+    An obligation of a passage cited is covered where a sentence of the answer says it word for word or entails it with
+    more than 0.7. Of a passage that ends in "must:" the items below it are obligations, each read with what leads to
+    it; quoted, an item is covered where it is cited. To be cheap, of the sentences that may contradict or cover only
+    the ``nearest`` are asked: those that share most words; `responsa score answers` asks them all.
     """
 
     nli: str = "embedded:nli"
@@ -96,8 +97,16 @@ class EntailmentCheck:
         passages = corpus.read(dict.fromkeys([*cited, *found]))
         places = [place for passage in passages.values() for place in _places(passage, corpus)]
         duties = _duties([passages[name] for name in cited], corpus, detector)
-        copied = {folded(text) for text in said}
-        unsaid = [duty for duty in duties if copied.isdisjoint((folded(duty.place.text), folded(duty.read)))]
+        copied = {
+            (name, folded(sentence.text))
+            for sentence in answer.sentences
+            for name in ("", *(each.passage_id for each in sentence.citations))
+        }
+        unsaid = [
+            duty
+            for duty in duties
+            if copied.isdisjoint({("", folded(duty.read)), (duty.place.passage_id, folded(duty.place.text))})
+        ]
         support = [_cited(sentence, passages) for sentence in answer.sentences]
         own = [
             text if folded(text) not in map(folded, texts) else "" for text, texts in zip(said, support, strict=True)
@@ -155,21 +164,47 @@ class _Duty(NamedTuple):
     read: str
 
 
+# A lead-in that its items complete, each to a duty of its own: "A firm must:", "A firm shall, in writing, not:". Those
+# of alternatives, definitions and what counts as something are not.
+_OBLIGES = re.compile(
+    r"\b(?:must|shall)(?:[\s,]+(?!(?:be|apply|mean|constitute|one|either|any|or)\b)[\w-]+){0,4}[\s,]*[:—–-]\s*\Z",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"\(\w{1,5}\)\W*\Z")  # the number of an item; closing words have none
+
+
 def _duties(cited: Iterable[Passage], corpus: Corpus, detector: ObligationDetector) -> list[_Duty]:
-    """The obligations of passages and of the items of those that announce a list, each wording once. What announces
-    items is none by itself."""
+    """The obligations of passages, each wording once, and of the items below those that end in a duty without an
+    object ("must:"); such a lead-in is none by itself then."""
     once: dict[str, _Duty] = {}
     for passage in cited:
-        listed = items(passage, corpus) if leads_in(passage) else ()
-        below = [item for item, above in listed if item.parent_id == above.id]
-        leading = {item.parent_id for item in below}
+        below = _completing(passage, corpus)
         for each in (passage, *below):
-            before, places = lead(each, corpus), _places(each, corpus)
-            for place in places[: -1 if each.id in leading else None]:
-                read = f"{before} {place.text}" if before and place is places[0] else place.text
+            before = _before(each, corpus)
+            for at, place in enumerate(_places(each, corpus)):
+                if each is passage and below and _OBLIGES.search(place.text):
+                    continue
+                read = f"{before} {place.text}" if before and not at else place.text
                 once.setdefault(folded(read), _Duty(place, read))
     found = detector([duty.read for duty in once.values()])
     return [duty for duty, each in zip(once.values(), found, strict=True) if each.label == "obligation"]
+
+
+def _before(passage: Passage, corpus: Corpus) -> str:
+    """What makes a duty of an item; empty for any other passage."""
+    above = lead_ins(passage, corpus) if _ITEM.search(passage.number) else []
+    return lead(passage, corpus) if any(_OBLIGES.search(each.text.rstrip()) for each in above) else ""
+
+
+def _completing(passage: Passage, corpus: Corpus) -> list[Passage]:
+    """The items that make duties of a lead-in: those without items of their own."""
+    if not leads_in(passage) or not _OBLIGES.search(passage.text.rstrip()):
+        return []
+    return [
+        item
+        for item, above in items(passage, corpus)
+        if item.parent_id == above.id and item.kind == "text" and _ITEM.search(item.number) and not leads_in(item)
+    ]
 
 
 def _cited(sentence: AnswerSentence, passages: Mapping[str, Passage]) -> list[str]:

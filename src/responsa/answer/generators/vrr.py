@@ -354,6 +354,6 @@ def _cleared(draft: Draft, bar: float) -> None:
         if against > bar and not covers:
             text = text.replace(each.text, "")
     told = _plain(text)
-    if not told:
+    if not any(map(str.isalpha, "".join(each.text for each in told))):  # a mark such as "[1]" says nothing
         raise AnswerFailed(EMPTIED, draft.chat.calls)
     draft.take(text, told, _measure(draft, told))

@@ -207,7 +207,8 @@ def opposite(text: str, cited: Cited) -> str:
     for word in sorted(mine - theirs):
         for prefix in ("un", "in", "non", "dis", "ir", "im"):
             other = word[len(prefix) :] if word.startswith(prefix) else prefix + word
-            if other not in theirs - mine or len(min(word, other, key=len)) <= 4 or "discount" in word + other:
+            short = min(word, other, key=len)
+            if other not in theirs - mine or len(short) <= 4 or (prefix == "dis" and short.startswith("count")):
                 continue
             if lex.meaning(word) not in cited.meanings:
                 return f"{word!r} where the text cited says {other!r}"

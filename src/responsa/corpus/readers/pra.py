@@ -208,7 +208,7 @@ def _chunks(block: _Element) -> Iterator[tuple[str, list[_Element | str]]]:
 
 def _term(element: _Element) -> str:
     """The defined term that a paragraph consists of, where the next one says what it means; else ""."""
-    after = element.getnext()
+    after = next(element.itersiblings("*"), None)
     if element.tag != "p" or after is None or not _MEANS.match(tidy("".join(after.itertext()))):
         return ""
     words = without_marks(tidy("".join(element.itertext())))
