@@ -72,8 +72,8 @@ def test_lead_ins_of_items_and_items_of_lead_ins(corpus_of):
     corpus = corpus_of(*ROWS)
     assert [each.id for each in lead_ins(corpus["1ai"], corpus)] == ["1", "1a"]
     assert lead_ins(corpus["1g"], corpus) == []
-    assert lead(corpus["1"], corpus) == ""
-    assert lead(corpus["1ai"], corpus) == f"{corpus['1'].text} {corpus['1a'].text}"
+    assert lead([]) == ""
+    assert lead(lead_ins(corpus["1ai"], corpus)) == f"{corpus['1'].text} {corpus['1a'].text}"
     assert [(item.id, above.id) for item, above in items(corpus["1"], corpus)] == [("1a", "1"), ("1ai", "1a")]
     assert [item.id for item, _ in items(corpus["p1"], corpus)] == ["p2", "p3"]
 

@@ -97,15 +97,12 @@ class EntailmentCheck:
         passages = corpus.read(dict.fromkeys([*cited, *found]))
         places = [place for passage in passages.values() for place in _places(passage, corpus)]
         duties = _duties([passages[name] for name in cited], corpus, detector)
-        copied = {
-            (name, folded(sentence.text))
-            for sentence in answer.sentences
-            for name in ("", *(each.passage_id for each in sentence.citations))
-        }
+        copied = {folded(text) for text in said}
+        quoted = {(each.passage_id, folded(one.text)) for one in answer.sentences for each in one.citations}
         unsaid = [
             duty
             for duty in duties
-            if copied.isdisjoint({("", folded(duty.read)), (duty.place.passage_id, folded(duty.place.text))})
+            if folded(duty.read) not in copied and (duty.place.passage_id, folded(duty.place.text)) not in quoted
         ]
         support = [_cited(sentence, passages) for sentence in answer.sentences]
         own = [
@@ -193,12 +190,12 @@ def _duties(cited: Iterable[Passage], corpus: Corpus, detector: ObligationDetect
 def _before(passage: Passage, corpus: Corpus) -> str:
     """What makes a duty of an item; empty for any other passage."""
     above = lead_ins(passage, corpus) if _ITEM.search(passage.number) else []
-    return lead(passage, corpus) if any(_OBLIGES.search(each.text.rstrip()) for each in above) else ""
+    return lead(above) if any(_OBLIGES.search(each.text) for each in above) else ""
 
 
 def _completing(passage: Passage, corpus: Corpus) -> list[Passage]:
     """The items that make duties of a lead-in: those without items of their own."""
-    if not leads_in(passage) or not _OBLIGES.search(passage.text.rstrip()):
+    if not _OBLIGES.search(passage.text):
         return []
     return [
         item

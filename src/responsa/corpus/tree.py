@@ -55,10 +55,10 @@ def lead_ins(passage: Passage, corpus: Corpus) -> list[Passage]:
     return above[::-1]
 
 
-def lead(passage: Passage, corpus: Corpus) -> str:
-    """The last sentences of the lead-ins that a list item depends on, outermost first; empty where there are none."""
-    above = [each.text for each in lead_ins(passage, corpus) if each.text.strip()]
-    return " ".join(tidy(text[slice(*sentences(text)[-1])]) for text in above)
+def lead(above: Sequence[Passage]) -> str:
+    """What lead-ins say to a list item: the last sentence of each; empty where there are none."""
+    texts = [each.text for each in above if each.text.strip()]
+    return " ".join(tidy(text[slice(*sentences(text)[-1])]) for text in texts)
 
 
 def items(passage: Passage, corpus: Corpus) -> Iterator[tuple[Passage, Passage]]:

@@ -16,7 +16,7 @@ from responsa.answer.verified.guards import DECISIVE, against
 from responsa.answer.verified.injected import addressed
 from responsa.answer.verified.support import Weighed, least, support
 from responsa.answer.verified.units import Cited, Unit
-from responsa.corpus import tree
+from responsa.corpus.tree import lead, lead_ins
 from responsa.corpus.view import Corpus
 from responsa.entailment import EntailmentModel
 from responsa.text import folded, normalise, sentences, tidy
@@ -150,7 +150,7 @@ class Reader:
         """The last sentences of the lead-ins above a list item, outermost first."""
         name = source.passage.id
         if name not in self._leads:
-            self._leads[name] = tree.lead(source.passage, self.corpus)
+            self._leads[name] = lead(lead_ins(source.passage, self.corpus))
         return self._leads[name]
 
     def cited(self, claim: Claim) -> Cited:
