@@ -66,6 +66,14 @@ def test_a_figure_that_is_not_there_is_never_said_near_the_wording():
         assert support(weighed(*certain, at_once=at_once, figures="'6' is not")._replace(back=(1.0, 0.0, 0.0))) <= 0.5
 
 
+def test_duty_made_leave_is_never_said_with_all_words_of_the_rule():
+    certain = ((1.0, 0.0, 0.0),) * 3
+    objection = {"modality": "'may' where the text cited says 'must'"}
+    assert support(weighed(*certain, **objection)._replace(back=(1.0, 0.0, 0.0))) <= 0.5
+    # Other words may carry the same force ("is entitled to"), so there the network is heard.
+    assert support(weighed(*certain, at_once=0.9, **objection)._replace(back=(1.0, 0.0, 0.0))) > 0.5
+
+
 def test_a_guard_counts_the_more_the_nearer_the_words():
     objection = {"modality": "'may' where the text cited says 'must'"}
     near = support(weighed(SURE)) - support(weighed(SURE, **objection))

@@ -21,11 +21,12 @@ from responsa.answer.verified.guards import GUARDS
 FILE = "support.json"
 _CLOSE = 1e-4  # probabilities nearer to 0 or 1 count as if that far from it
 _UNLIKE, _STRANGE = 1 / 3, 0.2  # a sentence with less of its words in the text is not near it, or on something else
-_SURE, _DOUBTED = {"figures"}, 0.5  # a figure that is not there, near the wording: no more than that, whatever else
 _MOST_NEW = 6  # new words that count
 # How much of the sentence's words one unit of the text holds: above the first share up to the second.
 _BANDS = {"near": (0.97, 1.0), "between": (0.8, 0.97), "far": (0.6, 0.8)}
 WHOLE = "whole"  # all units together hold every word
+# A figure that is not there, or duty that is leave, where one unit holds more than so much: no more than a half.
+_SURE, _DOUBTED = {"figures": _BANDS["between"][0], "modality": _BANDS["near"][0]}, 0.5
 
 
 class Weighed(NamedTuple):
@@ -91,11 +92,12 @@ def support(weighed: Weighed) -> float:
     """The support of a sentence, 0 to 1; of one that shares few words with the text no more than the probability of
     entailment, for the rest of what is weighed speaks of sentences near the text, and of one that shares next to none
     less, for the network was taught with sentences on the text that they are paired with. A figure that the text does
-    not have, in a sentence that is else near its wording, leaves no more than a half."""
+    not have, in a sentence that is else near its wording, and a duty that is leave there, in one that has all its words
+    from it, leave no more than a half."""
     learned = weights()
     total = learned.bias + sum(learned.weights.get(name, 0.0) * value for name, value in columns(weighed).items())
     found = 1 / (1 + math.exp(-total))
-    if weighed.reasons.keys() & _SURE and weighed.held_at_once > _BANDS["between"][0]:
+    if any(name in weighed.reasons and weighed.held_at_once > share for name, share in _SURE.items()):
         found = min(found, _DOUBTED)
     if weighed.held >= _UNLIKE:
         return found
