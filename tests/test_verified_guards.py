@@ -36,6 +36,9 @@ SIZES = "A large firm shall report within ten days. A small firm shall report wi
 CHECKED = "Accounts must be checked by auditors each year. The directors keep them."
 
 OBJECTED = [
+    ("cut", FELLED, "No person shall cut a tree without consent."),
+    ("cut", BREACH, "A controller shall notify the office of a data breach within 60 hours."),
+    ("cut", "From May on, a lamp may burn only if it was tested.", "A lamp may burn."),
     ("figures", "Class\tWeight (%)\nGold\t15\nOther\t40", "Gold has a weight of 20%."),
     ("figures", "A fee is due; a form must be filed.", "There are two fees."),
     ("figures", "A permit needs two conditions: a fee and a form.", "A permit needs three conditions."),
@@ -94,6 +97,11 @@ OBJECTED = [
     ("figures", "Approval is needed above 20, 40 or 60 per cent.", "Approval is needed above 50 per cent."),
 ]
 PASSED = [
+    ("cut", FELLED, "No person shall cut a tree without consent, save where it is about to fall."),
+    ("cut", "A bill shall state the fees, if any, and where appropriate the tax.", "A bill shall state the fees."),
+    ("cut", "A diver is free of the fee, but not of the test.", "A diver is free of the fee."),
+    ("cut", "A firm must keep a log where Rule 3.2 applies.", "A firm keeps a log."),
+    ("cut", "A ship may sail if it is dry.", "A ship."),
     ("opposite", "Fees and discounts are income.", "A fee counts as income."),
     ("opposite", "Of a debt the covered part weighs 5 %.", "Of a debt the covered part weighs 5 %, the uncovered 9 %."),
     (

@@ -1,7 +1,8 @@
-"""A guard on sentences that copy a rule and put another word in the place of one of its own."""
+"""Guards on sentences that copy a rule: with another word in the place of one of its own, or without its end."""
 
 from __future__ import annotations
 
+import re
 from difflib import SequenceMatcher
 
 from responsa.answer.verified import words as lex
@@ -11,6 +12,15 @@ from responsa.text import normalise
 _COPIED = 0.75  # the share of the sentence's words that stand in the rule in the same order
 _LONGEST = 3  # words that stand for one another
 _JOINS = {"and", "or"}
+_FEWEST = 4  # words of a sentence of which it can be said that it is a rule's beginning
+# What ends a rule with a condition or an exception. "But not" may also begin a second rule, "subject to" and "if any"
+# take little away.
+_END = re.compile(
+    r"\W*\b(?:unless|except|save|other than|on condition that|provided(?: that)?|(?:only |but only )?(?:if|where)|"
+    r"only (?:when|after|with)|so far as|as long as|with the exception|excluding|apart from)\b"
+    r"(?! (?:any|as|appropriate|applicable|relevant|necessary|needed|possible|otherwise)\b)",
+    re.IGNORECASE,
+)
 
 
 def replaced(text: str, cited: Cited) -> str:
@@ -36,3 +46,15 @@ def _differ(before: list[str], after: list[str]) -> bool:
         return True
     old, new = {*lex.content(" ".join(before))}, {*lex.content(" ".join(after))}
     return bool(old - new and new - old)
+
+
+def cut(text: str, cited: Cited) -> str:
+    """The rule word for word, without the condition or exception that ends it."""
+    own = [lex.meaning(word) for word in lex.tokens(text)]
+    for unit in cited.near(text)[:1]:
+        source = normalise(unit.text)
+        for end in _END.finditer(source):
+            begun = [lex.meaning(word) for word in lex.tokens(source[: end.start()])]
+            if len(own) >= _FEWEST and begun[-len(own) :] == own:
+                return f"the text cited goes on: {source[end.start() :].strip(' ,')!r}"
+    return ""
