@@ -43,7 +43,8 @@ GUARDS: tuple[Callable[[str, Cited], str], ...] = (
     copied.cut,
 )
 # What these object to is never supported: words, links and provisions that do not stand in the text, the contrary of
-# what does, that somebody complies, and a rule cut off before its condition or exception. Of 15,000 supported sentences put freely each objected to at most one in 500.
+# what does, that somebody complies, and a rule cut off before its condition or exception. Of 15,000 supported sentences
+# put freely each objected to at most one in 500.
 DECISIVE = frozenset(
     guard.__name__
     for guard in (who.quotes, who.links, who.provisions, force.opposite, force.contrary, force.complies, copied.cut)

@@ -25,7 +25,7 @@ _MOST_NEW = 6  # new words that count
 # How much of the sentence's words one unit of the text holds: above the first share up to the second.
 _BANDS = {"near": (0.97, 1.0), "between": (0.8, 0.97), "far": (0.6, 0.8)}
 WHOLE = "whole"  # all units together hold every word
-# A figure that is not there, or duty that is leave, where one unit holds more than so much: no more than a half.
+# A figure that is not there, or a duty told as leave, where one unit holds more than so much: no more than a half.
 _SURE, _DOUBTED = {"figures": _BANDS["between"][0], "modality": _BANDS["near"][0]}, 0.5
 
 
@@ -92,8 +92,8 @@ def support(weighed: Weighed) -> float:
     """The support of a sentence, 0 to 1; of one that shares few words with the text no more than the probability of
     entailment, for the rest of what is weighed speaks of sentences near the text, and of one that shares next to none
     less, for the network was taught with sentences on the text that they are paired with. A figure that the text does
-    not have, in a sentence that is else near its wording, and a duty that is leave there, in one that has all its words
-    from it, leave no more than a half."""
+    not have, in a sentence that is else near its wording, and a duty told as leave, in one that has all its words
+    from the rule, leave no more than a half."""
     learned = weights()
     total = learned.bias + sum(learned.weights.get(name, 0.0) * value for name, value in columns(weighed).items())
     found = 1 / (1 + math.exp(-total))
