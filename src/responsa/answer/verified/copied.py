@@ -51,10 +51,10 @@ def _differ(before: list[str], after: list[str]) -> bool:
 def cut(text: str, cited: Cited) -> str:
     """The rule word for word, without the condition or exception that ends it."""
     own = [lex.meaning(word) for word in lex.tokens(text)]
-    for unit in cited.near(text)[:1]:
+    for unit in cited.near(text)[:1] if len(own) >= _FEWEST else []:
         source = normalise(unit.text)
         for end in _END.finditer(source):
             begun = [lex.meaning(word) for word in lex.tokens(source[: end.start()])]
-            if len(own) >= _FEWEST and begun[-len(own) :] == own:
+            if begun[-len(own) :] == own:
                 return f"the text cited goes on: {source[end.start() :].strip(' ,')!r}"
     return ""
