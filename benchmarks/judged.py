@@ -3,8 +3,8 @@
 Prints the table of docs/evidence.md from ``data/judged_gold.jsonl``: question and passage of ObliQA, the digest of the
 passage's text, where it stood (learned fusion with MiniLM as published, each question ranked by weights that have
 not seen its gold) and the grades of two readers, who were language models and saw only question and passage, in mixed
-order: 3 it answers the question or a good part of it, 2 a careful answer would use it, 1 the same subject, but a careful
-answer would not use it, 0 nothing to do with it.
+order: 3 it answers the question or a good part of it, 2 a careful answer would use it, 1 the same subject, but a
+careful answer would not use it, 0 nothing to do with it.
 """
 
 from __future__ import annotations
