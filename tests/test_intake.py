@@ -320,6 +320,17 @@ def test_what_cannot_be_read(folder, rules, tmp_path):
     assert state(folder) == frozenset()
 
 
+def test_a_slip_makes_no_library(folder, rules):
+    missing = rules / "nome.md", rules / "nine"
+    with pytest.raises(NotFound, match=r"nome.md, .*nine: no such file or folder; nothing was added and no library"):
+        add(folder, *missing)
+    assert not folder.exists()
+    add(folder, write_rulebook(rules / "a.md", OLD), *missing)
+    before = state(folder)
+    assert reason(add(folder, *missing), "nine") == "cannot be read: No such file or directory"
+    assert state(folder) == before
+
+
 def test_names_that_are_not_unicode(folder, rules):
     odd = Path(os.fsdecode(os.fsencode(rules) + b"/odd\xff"))
     write_rulebook(odd / "a.md", OLD)

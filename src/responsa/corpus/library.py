@@ -9,6 +9,7 @@ library/
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -155,11 +156,13 @@ def add(
     """Read files, folders of files and acts (``celex:...``, fetched first) into the library, made where there is none.
 
     ``prepare`` builds the indexes for the new state before it becomes visible. Files that cannot be read or
-    cost more than the ``limits`` are refused one by one and listed in the report; the others go in. Ctrl-C
+    cost more than the ``limits`` are refused one by one and listed in the report; the others go in. NotFound where no file given exists and
+    no library either. Ctrl-C
     stops after the file at hand: what was read until then is kept. While the indexes are built, it leaves them
     to the next search. ``offline``, acts are taken from the cache.
     """
     found = _found(folder, sources, cellar.Cellar(limits or Limits(), offline, progress))
+    _refuse_nothing(folder, found)
     artefacts = Artefacts(folder / "artefacts")
     changed = True
     try:
@@ -175,6 +178,15 @@ def add(
         if changed:
             _tidy(folder, artefacts)
     return report
+
+
+def _refuse_nothing(folder: Path, found: listing.Found) -> None:
+    """NotFound where there is no library yet and none of the files given exists: a slip must not make an empty one."""
+    if catalogue.exists(folder) or found.fetched or found.refused or found.folders or not found.files:
+        return
+    if not any(os.path.lexists(path) for path in found.files):
+        missing = ", ".join(listing.printable(path) for path in found.files)
+        raise NotFound(f"{missing}: no such file or folder; nothing was added and no library made in {folder}")
 
 
 def _found(folder: Path, sources: Sequence[Path], store: cellar.Cellar) -> listing.Found:
