@@ -228,6 +228,15 @@ def test_a_wrong_key_stops_a_row_and_is_told_once(tmp_path, library, monkeypatch
         assert row(tried(made), "own")["answered"] == 60
 
 
+def test_an_answer_that_stands_in_for_the_models_is_none(tried, tmp_path, server):
+    made = table(recipe(tmp_path, "own", kind="verified", model=f"{server.url}#local?threads=1"))
+    server.faults("ok", "refusal", "over-long")
+    found = row(tried(made, threads=1), "own")
+    assert 0 < len(found["failed"]) < 12
+    assert found["answered"] == 12 - len(found["failed"])
+    assert row(tried(made, retry=True), "own")["failed"] == {}
+
+
 def fail(monkeypatch, *names):
     """From now on these questions, or all, fail for one reason and without a token."""
     real = together.attempt
@@ -419,6 +428,22 @@ def test_examples_are_from_before_the_question(tried, tmp_path, server):
         assert max(years) < 2010 + number % 10
         seen += 1
     assert seen == 12
+
+
+def test_examples_are_on_the_topic_of_the_question_where_there_are_some(tried, tmp_path, server):
+    examples = [
+        {"id": f"e{n}", "question": f"What of case {n}?", "answer": f"On {topic}.", "topic": topic, "date": "2001-01-01"}
+        for n, topic in enumerate(("Liquidity risk", "Market risk") * 6)
+    ]
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(each) + "\n" for each in examples))
+    settings = {"examples": str(tmp_path / "e.jsonl"), "shots": 3, "topic": "Market risk"}
+    tried(table(recipe(tmp_path, "few", kind="few-shot", **settings)))
+    asked = [request.body["messages"][-1]["content"] for request in server.requests]
+    shown = [text for text in asked if text.startswith("Examples:")]
+    assert len(shown) == 12
+    for text in shown:
+        of_liquidity = int(text.rpartition("Must firm ")[2].split()[0]) % 2
+        assert ("On Liquidity risk." in text, "On Market risk." in text) == (bool(of_liquidity), not of_liquidity)
 
 
 # --- the long one

@@ -17,7 +17,7 @@ from responsa.answer.generators.concatenated import Loc
 from responsa.answer.generators.passages import Passages
 from responsa.answer.generators.together import answers
 from responsa.answer.generators.vrr import EMPTIED, Vrr
-from responsa.answer.verified import Verified
+from responsa.answer.verified import Verified, VerifiedAnswer
 from responsa.corpus import library
 from responsa.corpus.library import Library
 from responsa.engine import Engine, prepare
@@ -185,7 +185,7 @@ SHOTS = {"few-shot": {}, "multi-step": {"example_filter": True, "unit": "passage
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", sorted(set(ANSWERERS) - {"extractive", "noc", "verified"}))
+@pytest.mark.parametrize("kind", sorted(set(ANSWERERS) - {"extractive", "noc"}))
 @pytest.mark.parametrize("behaviour", ["corrected", "published"])
 def test_every_generator_on_twenty_questions(adgm, tmp_path, monkeypatch, kind, behaviour):
     if behaviour == "published" and kind not in ("loc", "vrr"):
@@ -208,6 +208,7 @@ def test_every_generator_on_twenty_questions(adgm, tmp_path, monkeypatch, kind, 
         else:
             assert lost == []
         assert all(each.sentences for each in made)
+        assert [each.query.id for each in made if isinstance(each, VerifiedAnswer) and each.fallback] == []
         for each in found:
             assert each.trace
             assert all(call.prompt and call.model and not call.error and call.tokens_in for call in each.trace)

@@ -139,6 +139,15 @@ def test_the_local_server_keeps_to_citations_and_format(case, corpus_of):
         assert not addressed(sentence.text)
 
 
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_a_refusal_holds(case, corpus_of):
+    refusal = json.dumps({"sentences": [], "not_found": ["must keep records of, and for how long"]})
+    answer, _ = answered(case, corpus_of, ScriptedChat(lambda _chat: refusal))
+    assert answer.abstained
+    assert answer.sentences == ()
+    assert case["never"] not in answer.text
+
+
 def test_what_is_addressed_to_a_model_is_noted(corpus_of):
     answer, _ = answered(CASES[0], corpus_of, obeying(CASES[0]))
     assert any(note.startswith("words addressed to a language model, taken for data") for note in answer.notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -153,6 +154,28 @@ def test_what_is_withheld_is_shown(library):
     assert "Withheld, because what it cites does not support it (1):" in told.stdout
     assert "A Firm must pay a fee of EUR 7." in told.stdout
     assert "Not answered by the passages found: money laundering" in told.stdout
+
+
+def test_what_is_withheld_in_a_batch_stands_in_its_file(library):
+    def reply(asked):
+        if '"number"' in asked.text:
+            return json.dumps({"sentences": []})
+        lie = {"text": "A Firm must pay a fee of EUR 7.", "citations": [{"passage": "1", "quote": ""}]}
+        rule = {"text": asked.passages[0][1].splitlines()[-1], "citations": [{"passage": "1", "quote": ""}]}
+        return json.dumps({"sentences": [lie, rule], "not_found": []})
+
+    path, names = questions_file(library, 2)
+    out = library / "answers.json"
+    with ChatServer(reply=reply) as server:
+        told = invoke("answer", path, "--recipe", plain(library), "--out", out, "--model", f"{server.url}#local")
+    assert told.exit_code == 0
+    rows = json.loads(out.read_text())
+    assert [[each["text"] for each in row["Withheld"]] for row in rows] == [["A Firm must pay a fee of EUR 7."]] * 2
+    assert all(row["Notes"] == [] and row["NotFound"] == [] and row["Conflicts"] == [] for row in rows)
+    assert f"2 sentences withheld, notes on 0 answers: see Withheld and Notes in {out}" in told.output
+    assert re.search(r"language model \S+: \d+ requests sent, [\d,]+ tokens", told.output)
+    assert invoke("answer", path, "--recipe", plain(library), "--out", out, "--model", "none").exit_code == 0
+    assert not {"Withheld", "Notes"} & json.loads(out.read_text())[0].keys()
 
 
 def questions_file(folder, count=12):

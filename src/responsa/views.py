@@ -67,8 +67,7 @@ def hits(ranking: Ranking, corpus: Corpus) -> list[Json]:
 
 
 def search(ranking: Ranking, corpus: Corpus) -> Json:
-    """The result of a search. ``approximate`` lists documents whose version read is not in force at the date asked for,
-    or today where none was given."""
+    """The result of a search. ``approximate``: documents whose version read is not in force on the day, or today."""
     return {"hits": hits(ranking, corpus), "approximate": list(corpus.approximate)}
 
 
@@ -138,12 +137,14 @@ def _place(value: Place) -> dict[str, Json]:
 def submission(value: Answer, corpus: Corpus) -> Json:
     """An answer in the RIRAG submission format, without citation marks in its text; empty where abstained.
 
-    ``RetrievedPassages`` are the texts the answer was written from, as the RePASs metric needs them: the passages
-    kept, then those that came with them (lead-ins, list items).
+    ``RetrievedPassages`` are the texts the answer was written from: the passages kept, then those that came with them
+    (lead-ins, list items). `submitted` adds what a language model's answer says of itself, as ``ask --json`` has it.
     """
     cited = dict.fromkeys(citation.passage_id for sentence in value.sentences for citation in sentence.citations)
     kept = [] if value.abstained else [hit.passage_id for hit in value.ranking.hits]
     passages = list(corpus.read(dict.fromkeys([*kept, *cited])).values())
+    from responsa.answer.plain import submitted
+
     return {
         "QuestionID": value.query.id,
         "Question": value.query.text,
@@ -152,6 +153,7 @@ def submission(value: Answer, corpus: Corpus) -> Json:
         "Answer": " ".join(sentence.text for sentence in value.sentences),
         "CitedIDs": list(cited),
         "Confidence": value.confidence,
+        **cast("dict[str, Json]", submitted(value)),
     }
 
 

@@ -37,6 +37,13 @@ def written(value: Answer) -> dict[str, object]:
     }
 
 
+def submitted(value: Answer) -> dict[str, object]:
+    """What the answer of a language model says of itself, under the names of the submission format; else nothing."""
+    told = written(value) if value.trace or value.notes else {}
+    named = {"Notes": "notes", "Withheld": "withheld", "NotFound": "not_found", "Conflicts": "conflicts"}
+    return {name: told[key] for name, key in named.items() if told.get(key) is not None}
+
+
 def _place(value: Place) -> dict[str, object]:
     return {
         "id": value.passage_id,

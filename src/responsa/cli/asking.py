@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from responsa.corpus.library import Library
     from responsa.corpus.view import Corpus
     from responsa.recipe import Recipe
-    from responsa.types import Answer, Passage, Query
+    from responsa.types import Answer, Call, Passage, Query
     from responsa.views import Json
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The question.")]
@@ -206,7 +206,8 @@ def answer(
     """Answer every question of a file and write the answers in the RIRAG submission format.
 
     Questions that the library does not answer have an empty answer; so have those that failed, with the reason under
-    Failed, and the exit status is 1. The same command again asks a language model only what it has not answered yet:
+    Failed, and the exit status is 1. What a language model's answer says of itself stands under Notes, Withheld,
+    NotFound and Conflicts. The same command again asks a language model only what it has not answered yet:
     its replies are kept on this machine.
     """
     from responsa import questions as files
@@ -227,6 +228,11 @@ def answer(
     write_json(made.items, out)
     failed = f", {len(made.failed):,} failed" if made.failed else ""
     note(f"{plural(len(made.items), 'question')}, {made.abstained:,} not answered{failed}, written to {out}")
+    if made.withheld or made.noted:
+        kept = f"{plural(made.withheld, 'sentence')} withheld, notes on {plural(made.noted, 'answer')}"
+        note(f"{kept}: see Withheld and Notes in {out}")
+    if made.trace:
+        note(f"language model {made.trace[0].model}: {writing.spent(made.trace)}")
     _note_gaps(corpus, made.read, day)
     for query, reason in made.failed:
         note(f"{query}: {reason}")
@@ -241,6 +247,9 @@ class _Made:
     items: list[Json] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
     abstained: int = 0
+    withheld: int = 0
+    noted: int = 0
+    trace: list[Call] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
 
 
@@ -248,20 +257,22 @@ def _answered(library: Library, chosen: Recipe, queries: Sequence[Query], corpus
     """The answers in the order asked. An answer that only stands in for a language model's counts as failed."""
     from responsa import views
     from responsa.answer.generators.base import Failed
-    from responsa.answer.verified import VerifiedAnswer
+    from responsa.answer.verified import VerifiedAnswer, of_model
     from responsa.engine import Engine
 
     made = _Made()
     with progress("Answering") as bar:
         for each in Engine(library, chosen).answers(queries, corpus=corpus, threads=threads):
-            if isinstance(each, VerifiedAnswer) and each.fallback:
-                each = Failed(each.query, each.fallback, each.trace)
+            each = of_model(each)
+            made.trace.extend(each.trace)
             if isinstance(each, Failed):
                 made.items.append(views.failed(each))
                 made.failed.append((each.query.id, each.reason))
             else:
                 made.items.append(views.submission(each, corpus))
                 made.abstained += each.abstained
+                made.noted += bool(each.notes)
+                made.withheld += len(each.withheld) if isinstance(each, VerifiedAnswer) else 0
                 if not each.abstained and corpus.approximate:
                     made.read |= _documents(each, corpus)
             bar(len(made.items), len(queries), "")

@@ -20,6 +20,7 @@ from responsa.answer.generators import together
 from responsa.answer.generators.base import Failed, Generator, Task
 from responsa.answer.generators.inquiry import FewShot
 from responsa.answer.generators.vrr import Vrr
+from responsa.answer.verified import of_model
 from responsa.corpus.library import Library
 from responsa.corpus.view import Corpus
 from responsa.engine import Engine, traced, words_of
@@ -37,7 +38,7 @@ from responsa.retrieval import Hybrid
 from responsa.retrieval.bm25 import BM25
 from responsa.retrieval.hybrid import DEPTH
 from responsa.retrieval.listwise import Listwise
-from responsa.text import digest
+from responsa.text import digest, folded
 from responsa.types import Answer, Query, Run
 
 FORMAT = 1
@@ -194,6 +195,7 @@ class Answering:
             at_once(one, tasks, self.threads if isinstance(stage, Generator) else 1)
 
     def _record(self, made: Answer | Failed, steps: Sequence[tuple[str, str]] = ()) -> Record:
+        made = of_model(made)
         row: dict[str, Any] = {"id": made.query.id, "question": digest_of([made.query])}
         if isinstance(made, Failed):
             row |= {"state": "failed", "reason": made.reason, "answer": "", "passages": [], "cited": [], "notes": []}
@@ -211,13 +213,20 @@ class Answering:
         return row | {"steps": [list(step) for step in steps], "trace": [asdict(call) for call in made.trace]}
 
     def _dated(self, recipe: Recipe) -> Recipe:
-        """The recipe whose examples were all published before the day of each question, where the days are known."""
+        """The recipe whose examples were all published before the day of each question, where the days are known, and
+        are on the question's own topic, where that is known and an example is on it."""
         stage = recipe.answer
         if not (isinstance(stage, FewShot) and stage.examples and stage.shots and self.asked.days):
             return recipe
         bank = ExampleBank(read_examples(Path(stage.examples)), Selection(stage.shots))
-        topics = {query.id: stage.topic for query in self.asked.queries}
-        chosen = bank.selector(self.asked.days, topics)
+        known = {folded(each.topic) for each in bank.examples} - {""}
+        own = self.asked.topics
+        topics = {
+            query.id: own[query.id] if folded(own.get(query.id, "")) in known else stage.topic
+            for query in self.asked.queries
+        }
+        days = {query.id: query.asked_on for query in self.asked.queries if query.asked_on}
+        chosen = bank.selector(days | dict(self.asked.days), topics)
         return replace(recipe, answer=replace(stage, tools=replace(stage.tools, examples=chosen)))
 
     def _inputs(self, recipe: Recipe) -> dict[str, object]:

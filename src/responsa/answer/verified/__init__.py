@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from responsa.analysis import Idf
 from responsa.answer.extractive import Extractive
-from responsa.answer.generators.base import AnswerFailed, Generator, Task, Traced, traced
+from responsa.answer.generators.base import AnswerFailed, Failed, Generator, Task, Traced, traced
 from responsa.answer.generators.sources import Source, kept_passages, of_passages
 from responsa.answer.ground import Checked, Contradiction, EntailmentCheck, LeftOut, Place
 from responsa.answer.verified import words as lex
@@ -73,6 +73,13 @@ class VerifiedAnswer(Answer):
         if not self.nli:
             return None
         return Checked(self, self.contradictions, self.left_out, self.obligations, self.nli, self.detector)
+
+
+def of_model(made: Answer | Failed) -> Answer | Failed:
+    """What the model made of a question: an answer that only stands in for its own is none, and `Failed`."""
+    if isinstance(made, VerifiedAnswer) and made.fallback:
+        return Failed(made.query, made.fallback, made.trace)
+    return made
 
 
 @dataclass(frozen=True)
