@@ -432,7 +432,13 @@ def test_examples_are_from_before_the_question(tried, tmp_path, server):
 
 def test_examples_are_on_the_topic_of_the_question_where_there_are_some(tried, tmp_path, server):
     examples = [
-        {"id": f"e{n}", "question": f"What of case {n}?", "answer": f"On {topic}.", "topic": topic, "date": "2001-01-01"}
+        {
+            "id": f"e{n}",
+            "question": f"What of case {n}?",
+            "answer": f"On {topic}.",
+            "topic": topic,
+            "date": "2001-01-01",
+        }
         for n, topic in enumerate(("Liquidity risk", "Market risk") * 6)
     ]
     (tmp_path / "e.jsonl").write_text("".join(json.dumps(each) + "\n" for each in examples))

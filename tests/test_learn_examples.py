@@ -136,6 +136,9 @@ def test_an_archive_gives_cited_articles_and_leaves_one_out(tmp_path):
     found = archive.load(path, lambda article: known.get(article, ()))
     assert [each.passages for each in found.examples] == [("a25", "a26", "a28", "b28")]
     assert (len(found.left_out), len(found.unresolved)) == (1, 1)
+    answered = write(tmp_path / "answered.jsonl", [rows[0] | {"answer": "As in Article 400 and Article 99."}])
+    full = archive.load(answered, lambda article: {"400": ["a400"], **known}.get(article, ()))
+    assert [each.passages for each in full.examples] == [("a25", "a26", "a28", "b28", "a400")]
     alone = archive.load(path, lambda article: known.get(article, ()), archive.Archive((), references=False))
     assert [each.passages for each in alone.examples] == [("a25",), ("a99",)]
     with pytest.raises(InputError, match="no inquiry cites an article"):

@@ -35,11 +35,14 @@ def run(world, monkeypatch):
     app = typer.Typer()
     app.add_typer(training.train, name="train")
 
+    opened = {}
+
     @app.callback()
     def shared(context: typer.Context):
-        context.obj = world / "library"
+        context.obj = opened["library"]
 
-    def command(kind, *arguments):
+    def command(kind, *arguments, folder=None):
+        opened["library"] = folder or world / "library"
         given = ["train", kind, *map(str, arguments), "--base", str(world / "base"), "--json"]
         return CliRunner().invoke(app, given, catch_exceptions=False)
 
@@ -150,6 +153,30 @@ def test_wrong_usage(world, run, tmp_path, options, complaint):
     assert result.exit_code == 2
     assert complaint in result.output
     assert not Path(tmp_path / "m").exists()
+
+
+def test_the_preset_learns_from_an_archive(world, run, tmp_path):
+    articles = [
+        {"id": f"A/{n}", "number": f"Article {n}", "text": f"the firm must report law{n}"} for n in range(1, 321)
+    ]
+    (tmp_path / "act.jsonl").write_text("".join(json.dumps(each) + "\n" for each in articles))
+    inquiries = [
+        {"question": f"when must case{n} report", "background": "", "articles": [str(n)], "answer": f"See Article {n + 9}."}
+        for n in (*range(1, 9), 99)
+    ]  # fmt: skip
+    (tmp_path / "archive.jsonl").write_text("".join(json.dumps(each) + "\n" for each in inquiries))
+    library.add(tmp_path / "library", [tmp_path / "act.jsonl"], lambda _: None)
+    told = run(
+        "reranker", tmp_path / "archive.jsonl", "--out", tmp_path / "m", "--preset", "crr-ranker", "--length", 32,
+        "--epochs", 1, "--validation", 2, folder=tmp_path / "library",
+    )  # fmt: skip
+    assert told.exit_code == 0
+    told_of = (
+        "7 questions to learn from, 1 to choose the best state by; left out: 0 that share a passage with the test part"
+    )
+    assert f"{told_of}, 1 by article" in told.stderr
+    assert "140 negatives mined" in told.stderr  # 20 for each question, of ranks 250 to 300
+    assert 0 <= json.loads(told.stdout)["metrics"]["best F1"] <= 1
 
 
 def test_an_unknown_preset(world, run, tmp_path):

@@ -169,7 +169,7 @@ def reranker(
     allow_size: AllowSize = False,
     json: JsonOption = False,
 ) -> None:
-    """Train a cross-encoder. With the preset, QUESTIONS are archives: question, article(s), background, answer."""
+    """Train a cross-encoder. With the preset, QUESTIONS are archives (docs/eba.md)."""
     from responsa.learn import job
     from responsa.learn.base import base as find_base
     from responsa.learn.reranker import CRR_RANKER, RerankerSettings

@@ -87,7 +87,8 @@ def _written(row: Row, place: str, name: str) -> Inquiry:
     if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
         raise ReadError(f"{place}: neither 'qa_id' nor a list of 'articles'; write articles as [\"425\"]")
     question, background = read_string(row, "question", place), read_string(row, "background", place)
-    return Inquiry(name, question, background, "", "", ", ".join(given), tuple(dict.fromkeys(given)))
+    answer = read_string(row, "answer", place) if "answer" in row else ""
+    return Inquiry(name, question, background, answer, "", ", ".join(given), tuple(dict.fromkeys(given)))
 
 
 # Articles
