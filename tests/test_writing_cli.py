@@ -164,7 +164,7 @@ def test_what_is_withheld_in_a_batch_stands_in_its_file(library):
         rule = {"text": asked.passages[0][1].splitlines()[-1], "citations": [{"passage": "1", "quote": ""}]}
         return json.dumps({"sentences": [lie, rule], "not_found": []})
 
-    path, names = questions_file(library, 2)
+    path, _ = questions_file(library, 2)
     out = library / "answers.json"
     with ChatServer(reply=reply) as server:
         told = invoke("answer", path, "--recipe", plain(library), "--out", out, "--model", f"{server.url}#local")

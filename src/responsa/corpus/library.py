@@ -156,8 +156,8 @@ def add(
     """Read files, folders of files and acts (``celex:...``, fetched first) into the library, made where there is none.
 
     ``prepare`` builds the indexes for the new state before it becomes visible. Files that cannot be read or
-    cost more than the ``limits`` are refused one by one and listed in the report; the others go in. NotFound where no file given exists and
-    no library either. Ctrl-C
+    cost more than the ``limits`` are refused one by one and listed in the report; the others go in.
+    NotFound where no file given exists and no library either. Ctrl-C
     stops after the file at hand: what was read until then is kept. While the indexes are built, it leaves them
     to the next search. ``offline``, acts are taken from the cache.
     """
