@@ -156,10 +156,10 @@ def add(
     """Read files, folders of files and acts (``celex:...``, fetched first) into the library, made where there is none.
 
     ``prepare`` builds the indexes for the new state before it becomes visible. Files that cannot be read or
-    cost more than the ``limits`` are refused one by one and listed in the report; the others go in.
-    NotFound where no file given exists and no library either. Ctrl-C
+    cost more than the ``limits`` are refused one by one and listed in the report; the others go in. Ctrl-C
     stops after the file at hand: what was read until then is kept. While the indexes are built, it leaves them
-    to the next search. ``offline``, acts are taken from the cache.
+    to the next search. ``offline``, acts are taken from the cache. NotFound where none of the files given exists,
+    and no library either.
     """
     found = _found(folder, sources, cellar.Cellar(limits or Limits(), offline, progress))
     _refuse_nothing(folder, found)
