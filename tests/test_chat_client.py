@@ -568,11 +568,13 @@ def test_a_key_that_cannot_be_sent_is_not_repeated(server, monkeypatch, value):
 
 
 class Wires(Scripted):
-    """Speaks as each vendor does, as far as one reply needs it, and keeps the headers as they came."""
+    """Speaks as each vendor does, as far as one reply needs it, and keeps the headers as they came. Only the first
+    ``failing`` requests have another status than 200. ``ends`` says why replies end: "stop", "length" or "refusal"."""
 
-    def __init__(self, status=200):
+    def __init__(self, status=200, *, failing=99, after="", ends="stop"):
         super().__init__({})
-        self.status, self.headers, self.path = status, {}, ""
+        self.status, self.failing, self.after, self.ends = status, failing, after, ends
+        self.headers, self.path = {}, ""
 
     @property
     def url(self):
@@ -581,19 +583,22 @@ class Wires(Scripted):
     def _answer(self, method, path, headers, raw):
         self.headers, self.path, body = dict(headers), path, json.loads(raw)
         self._take(Request(path, {}, body))
-        if self.status != 200:
-            return HttpReply(self.status, b'{"error": {"message": "no"}}')
+        if self.status != 200 and len(self.requests) <= self.failing:
+            asked = (("Retry-After", self.after),) if self.after else ()
+            return HttpReply(self.status, b'{"error": {"message": "no"}}', asked)
+        of_anthropic, of_google, of_openai = ENDS[self.ends]
         if "messages" in path:
             if body.get("stream"):
-                return HttpReply(200, ANTHROPIC.encode(), (("Content-Type", "text/event-stream"),))
-            value = {"id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+                events = ANTHROPIC.replace("end_turn", of_anthropic).encode()
+                return HttpReply(200, events, (("Content-Type", "text/event-stream"),))
+            value = {"id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": of_anthropic,
                      "content": [{"type": "text", "text": "from anthropic"}], "usage": {"input_tokens": 5, "output_tokens": 2}}  # fmt: skip
         elif "generateContent" in path:
-            value = {"candidates": [{"content": {"role": "model", "parts": [{"text": "from google"}]}, "finishReason": "STOP"}],
+            value = {"candidates": [{"content": {"role": "model", "parts": [{"text": "from google"}]}, "finishReason": of_google}],
                      "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 2}, "modelVersion": "m"}  # fmt: skip
         else:
             value = {"id": "1", "object": "chat.completion", "created": 1, "model": "m",
-                     "choices": [{"index": 0, "message": {"role": "assistant", "content": "from openai"}, "finish_reason": "stop"}],
+                     "choices": [{"index": 0, "message": {"role": "assistant", "content": "from openai"}, "finish_reason": of_openai}],
                      "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}}  # fmt: skip
         return HttpReply(200, json.dumps(value).encode())
 
@@ -609,6 +614,11 @@ EVENTS = [
 ]  # fmt: skip
 ANTHROPIC = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in EVENTS)
 
+ENDS = {
+    "stop": ("end_turn", "STOP", "stop"),
+    "length": ("max_tokens", "MAX_TOKENS", "length"),
+    "refusal": ("refusal", "SAFETY", "content_filter"),
+}
 VENDORS = {
     "openai": ("OPENAI_API_KEY", "authorization", f"Bearer {KEY}", "gpt-5.6-luna"),
     "anthropic": ("ANTHROPIC_API_KEY", "x-api-key", KEY, "claude-haiku-5-5"),
@@ -654,6 +664,43 @@ def test_no_vendor_tries_again_by_itself(monkeypatch, moment, vendor):
         with pytest.raises(ChatFailed, match="status 500"):
             vendor_model(vendor, url, moment.clock(), variable).reply(chat())
         assert len(server.requests) == 3
+
+
+def vendor_asked(monkeypatch, moment, vendor, server, limit=50):
+    monkeypatch.setenv(VENDORS[vendor][0], KEY)
+    url = server.url if vendor == "openai" else server.address
+    model = vendor_model(vendor, url, moment.clock(), VENDORS[vendor][0])
+    return model.reply(chat(settings=Settings(max_tokens=limit)))
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_every_vendor_that_asks_for_a_pause_gets_it(monkeypatch, moment, vendor):
+    with Wires(429, failing=1, after="7") as server:
+        assert vendor_asked(monkeypatch, moment, vendor, server).text.startswith("from ")
+        assert len(server.requests) == 2
+    assert moment.slept == [7.0]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_key_that_a_vendor_refuses_is_named_and_not_told(monkeypatch, moment, vendor):
+    with Wires(401) as server:
+        with pytest.raises(ChatFailed, match=VENDORS[vendor][0]) as failure:
+            vendor_asked(monkeypatch, moment, vendor, server)
+        assert len(server.requests) == 1
+    assert KEY not in trail(failure.value)
+
+
+@pytest.mark.parametrize("limit", [50, None])
+@pytest.mark.parametrize(
+    ("ends", "told"), [("length", "the reply is over-long"), ("refusal", "the model refuses to answer")]
+)
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_why_a_vendors_reply_is_none(monkeypatch, moment, vendor, ends, told, limit):
+    with Wires(ends=ends) as server:
+        with pytest.raises(ChatFailed, match=told) as failure:
+            vendor_asked(monkeypatch, moment, vendor, server, limit)
+        assert len(server.requests) == 1
+    assert failure.value.call.tokens_out == 2  # what was paid for is counted
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,19 @@ def test_the_tables_of_repass(tmp_path, library, asked, server):
     assert found["rows"][1]["cost"] == found["rows"][4]["cost"]  # one system, asked once
     assert len(list((tmp_path / "out" / "journals").glob("vrr-*.jsonl"))) == 1
     assert row(found, "noc")["cost"]["written"]["requests"] == 0
+    assert found["rows"][1]["flags"] == []  # as published, where the verifier is the metric
+
+
+def test_a_verifier_that_is_the_metric_is_told(tmp_path, library, asked, server):
+    from responsa.cli import checking
+    from responsa.entailment import protocol
+
+    models = checking.scoring_models("embedded:nli", "embedded:nli", "rules", False, False)
+    tried = Tried(tmp_path, library, asked, Scorer((), models, protocol("strict")))
+    found = tried(table(recipe(tmp_path, "own", kind="vrr", candidates=1, rounds=0), scores="repass"))
+    (flag,) = row(found, "own")["flags"]
+    assert "which scores them too and flatters them; name another verifier_nli" in flag
+    assert f"- own: {flag}." in (tmp_path / "out" / "tried" / "table.md").read_text()
 
 
 # --- twice

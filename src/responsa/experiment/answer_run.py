@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from responsa.answer.generators.vrr import Vrr
 from responsa.errors import MissingDependency, ModelError, ResponsaError
 from responsa.experiment import answer_report, plots, rating_plots
 from responsa.experiment.answer_results import Found, results
@@ -65,11 +67,23 @@ def run(table: AnswerTable, answering: Answering, scorer: Scorer, seed: int, say
 
 def _scored(written: Written, scorer: Scorer, answering: Answering) -> tuple[Written, Scores | None]:
     try:
-        return written, score(written, scorer, answering.asked, answering.corpus, answering.folder)
+        scores = score(written, scorer, answering.asked, answering.corpus, answering.folder)
+        return written, replace(scores, flags=(*scores.flags, *_own_judge(written, scorer)))
     except MissingDependency as error:
         return Written(written.row, "not run here", str(error)), None
     except ModelError as error:
         return Written(written.row, "failed", f"its answers could not be scored: {error}"), None
+
+
+def _own_judge(written: Written, scorer: Scorer) -> tuple[str, ...]:
+    """What is to be said where answers were chosen and mended by the model that scores them: it flatters them."""
+    stage = plan(written.row).answer
+    if not isinstance(stage, Vrr) or stage.behaviour == "published" or scorer.models is None:
+        return ()
+    if scorer.models.nli.name not in (stage.verifier.nli.name, stage.verifier.coverage.name):
+        return ()
+    told = f"its answers were chosen and mended by {scorer.models.nli.name}, which scores them too and flatters them"
+    return (f"{told}; name another verifier_nli, or score with another --nli",)
 
 
 def check(table: AnswerTable) -> list[Json]:
