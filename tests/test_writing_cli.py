@@ -141,15 +141,17 @@ def test_without_a_model(library):
     assert "RESPONSA_CHAT_MODEL" in f"{refused.output}{refused.exception}"
 
 
-def test_what_is_withheld_is_shown(library):
-    def reply(asked):
-        if '"number"' in asked.text:
-            return json.dumps({"sentences": []})
-        lie = {"text": "A Firm must pay a fee of EUR 7.", "citations": [{"passage": "1", "quote": ""}]}
-        rule = {"text": asked.passages[0][1].splitlines()[-1], "citations": [{"passage": "1", "quote": ""}]}
-        return json.dumps({"sentences": [lie, rule], "not_found": ["money laundering"]})
+def lying(asked):
+    """One sentence that the passage does not bear out and one that it does; nothing for a repair."""
+    if '"number"' in asked.text:
+        return json.dumps({"sentences": []})
+    lie = {"text": "A Firm must pay a fee of EUR 7.", "citations": [{"passage": "1", "quote": ""}]}
+    rule = {"text": asked.passages[0][1].splitlines()[-1], "citations": [{"passage": "1", "quote": ""}]}
+    return json.dumps({"sentences": [lie, rule], "not_found": ["money laundering"]})
 
-    with ChatServer(reply=reply) as server:
+
+def test_what_is_withheld_is_shown(library):
+    with ChatServer(reply=lying) as server:
         told = invoke("ask", ASKED, "--model", f"{server.url}#local", "--recipe", plain(library))
     assert "Withheld, because what it cites does not support it (1):" in told.stdout
     assert "A Firm must pay a fee of EUR 7." in told.stdout
@@ -157,21 +159,15 @@ def test_what_is_withheld_is_shown(library):
 
 
 def test_what_is_withheld_in_a_batch_stands_in_its_file(library):
-    def reply(asked):
-        if '"number"' in asked.text:
-            return json.dumps({"sentences": []})
-        lie = {"text": "A Firm must pay a fee of EUR 7.", "citations": [{"passage": "1", "quote": ""}]}
-        rule = {"text": asked.passages[0][1].splitlines()[-1], "citations": [{"passage": "1", "quote": ""}]}
-        return json.dumps({"sentences": [lie, rule], "not_found": []})
-
     path, _ = questions_file(library, 2)
     out = library / "answers.json"
-    with ChatServer(reply=reply) as server:
+    with ChatServer(reply=lying) as server:
         told = invoke("answer", path, "--recipe", plain(library), "--out", out, "--model", f"{server.url}#local")
     assert told.exit_code == 0
     rows = json.loads(out.read_text())
     assert [[each["text"] for each in row["Withheld"]] for row in rows] == [["A Firm must pay a fee of EUR 7."]] * 2
-    assert all(row["Notes"] == [] and row["NotFound"] == [] and row["Conflicts"] == [] for row in rows)
+    assert all(row["Notes"] == [] and row["Conflicts"] == [] for row in rows)
+    assert [row["NotFound"] for row in rows] == [["money laundering"], []]  # the second question has no such part
     assert f"2 sentences withheld, notes on 0 answers: see Withheld and Notes in {out}" in told.output
     assert re.search(r"language model \S+: \d+ requests sent, [\d,]+ tokens", told.output)
     assert invoke("answer", path, "--recipe", plain(library), "--out", out, "--model", "none").exit_code == 0
