@@ -13,11 +13,15 @@ def written(value: Answer) -> dict[str, object]:
     """``notes``, the ``trace`` of the requests and, null for any other than the verified answer, sentences
     ``withheld``, parts of the question ``not_found``, ``conflicts`` between passages and the reason of a ``fallback``
     to the rules' own sentences, "" where there was none."""
-    own = value if isinstance(value, VerifiedAnswer) else None
     plain: dict[str, object] = {"notes": list(value.notes), "trace": [asdict(call) for call in value.trace]}
+    return plain | _verified(value)
+
+
+def _verified(value: Answer) -> dict[str, object]:
+    own = value if isinstance(value, VerifiedAnswer) else None
     if own is None:
-        return plain | dict.fromkeys(("withheld", "not_found", "conflicts", "fallback"))
-    return plain | {
+        return dict.fromkeys(("withheld", "not_found", "conflicts", "fallback"))
+    return {
         "withheld": [
             {
                 "text": each.text,
@@ -39,9 +43,10 @@ def written(value: Answer) -> dict[str, object]:
 
 def submitted(value: Answer) -> dict[str, object]:
     """What the answer of a language model says of itself, under the names of the submission format; else nothing."""
-    told = written(value) if value.trace or value.notes else {}
-    named = {"Notes": "notes", "Withheld": "withheld", "NotFound": "not_found", "Conflicts": "conflicts"}
-    return {name: told[key] for name, key in named.items() if told.get(key) is not None}
+    if not (value.trace or value.notes):
+        return {}
+    told, named = _verified(value), {"Withheld": "withheld", "NotFound": "not_found", "Conflicts": "conflicts"}
+    return {"Notes": list(value.notes)} | {name: told[key] for name, key in named.items() if told[key] is not None}
 
 
 def _place(value: Place) -> dict[str, object]:
