@@ -152,7 +152,6 @@ def test_retrieval_and_answers_in_one_run(run, tmp_path):
         (["own.toml"], "answers: no questions; name their file with --questions FILE"),
         (["aueb-1"], "no questions; name their file with --questions FILE"),
         (["bm25", "--questions", "q.jsonl", "-k", "3", "-k", "4"], "-k is given several times"),
-        (["bm25", "--questions", "q.jsonl", "--dry-run"], "nothing of recipes is written by a language model"),
         (["own.toml", "--questions", "q.jsonl", "--topic", "Fraud"], "no question is on the topic 'Fraud'"),
         (
             ["own.toml", "--questions", "q.jsonl", "--protocol", "papr"],

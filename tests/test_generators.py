@@ -216,6 +216,16 @@ def test_a_reply_without_a_word_is_a_failure(rules):
     assert [call.purpose for call in failure.value.trace] == ["answer"]
 
 
+ITALIAN = "Gli enti devono conservare i registri dei clienti per almeno cinque anni [1]."
+
+
+def test_another_language_is_told(rules, corpus_of):
+    made = ask(Passages(tools=tools(model(ITALIAN))), rules)
+    assert made.notes == (said.OTHER_LANGUAGE,)
+    own = corpus_of(("a", "Gli enti devono conservare i registri dei clienti per cinque anni."))
+    assert ask(Passages(tools=tools(model(ITALIAN))), own).notes == ()  # that of the passages
+
+
 def test_without_text_nothing_is_asked(rules):
     chat = model("Yes.")
     with pytest.raises(AnswerFailed, match="no passage kept has text"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 pytest.importorskip("pydantic_ai", reason="needs responsa[llm]")
@@ -88,3 +90,46 @@ def test_a_dry_run_of_a_search_without_a_model_is_refused(call, shared_folder):
     done = call("--library", shared_folder, "search", QUESTION, "--recipe", "bm25", "--dry-run")
     assert done.code == 1
     assert "the recipe 'bm25' asks no language model to find passages" in done.err
+
+
+def test_a_table_with_it_is_planned_and_its_cost_told(call, shared_folder, recipe, monkeypatch, tmp_path):
+    asked = tmp_path / "q.jsonl"
+    asked.write_text(
+        "".join(
+            json.dumps({"id": str(n), "question": f"{QUESTION} {n}?", "passages": ["AML/5.3.1(1)"]}) + "\n"
+            for n in (1, 2)
+        ),
+        "utf-8",
+    )
+    command = ("--library", shared_folder, "experiment", "run", recipe, "bm25", "--questions", asked)
+    command = (*command, "--out", tmp_path / "out", "--measures", "recall@10")
+    with ChatServer(reply=backwards) as server:
+        monkeypatch.setenv("RESPONSA_CHAT_MODEL", f"{server.url}#local")
+        (plan,) = call(*command, "--dry-run", "--json").json()["tables"]
+        assert ([row["label"] for row in plan["rows"]], len(server.requests)) == (["listwise", "bm25"], 0)
+        assert not (tmp_path / "out").exists()
+        (planned,), none = (row["planned"] for row in plan["rows"])
+        assert (planned["purpose"], planned["calls"], none) == ("rerank", 2, [])
+        done = call(*command)
+        assert len(server.requests) == planned["calls"]
+        assert "#local: 2 requests sent, " in done.err
+        again = call(*command, "--dry-run")
+        assert again.out.strip().splitlines()[-1].split()[:2] == ["all", "0"]  # its run is there
+        anew = call(*command, "--dry-run", "--fresh")
+        assert anew.out.strip().splitlines()[-1].split()[:3] == ["all", "0", "2"]  # its replies are kept
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("command", ["encoder", "reranker", "features", "tune"])
+def test_training_asks_no_language_model(call, shared_folder, recipe, monkeypatch, tmp_path, command):
+    asked = tmp_path / "q.jsonl"
+    asked.write_text(json.dumps({"id": "1", "question": QUESTION, "passages": ["AML/5.3.1(1)"]}) + "\n", "utf-8")
+    with ChatServer(reply=backwards) as server:
+        monkeypatch.setenv("RESPONSA_CHAT_MODEL", f"{server.url}#local")
+        given = ("train", command, asked, "--recipe", recipe, "--out", tmp_path / "out.json")
+        if command == "tune":
+            given = ("tune", recipe, "--gold", asked, "--calibrate")
+        done = call("--library", shared_folder, *given)
+        assert len(server.requests) == 0
+    assert done.code == 1
+    assert "asks no language model: each question would be sent and paid for" in done.err

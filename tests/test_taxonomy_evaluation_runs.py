@@ -20,6 +20,7 @@ from responsa.taxonomy.evaluation.rows import read_judged
 from responsa.taxonomy.evaluation.runs import (
     GOLD,
     NEEDS_CHAT,
+    asking,
     documents,
     file_name,
     make_runs,
@@ -132,6 +133,22 @@ def test_runs_are_written_kept_and_made_anew(report, models, tmp_path):  # noqa:
     assert [each.state for each in make_runs(*given, ["kw"], tmp_path, fresh=True)] == ["done"]
     assert {path.name for path in tmp_path.glob("*.run")} == set(before)
     assert (tmp_path / "kw.run").read_bytes() == before["kw.run"]
+
+
+def test_for_which_recipes_a_model_is_asked(report, models, tmp_path):  # noqa: F811
+    given = ([ROW], {"R.pdf": report})
+    queries = json.dumps({"queries": ["energy class"]})
+    chat = ScriptedChat(lambda _: queries)
+    names = ["kw", "hb_qe"]
+    assert asking(*given, names, tmp_path, "scripted") == ["hb_qe"]
+    (_, state) = make_runs(*given, names, tmp_path, chat, "scripted")
+    assert state.state == "done", state.reason
+    assert asking(*given, names, tmp_path, "scripted") == []
+    assert (
+        asking(*given, names, tmp_path, "another")
+        == asking(*given, names, tmp_path, "scripted", fresh=True)
+        == ["hb_qe"]
+    )
 
 
 def test_a_model_that_is_of_no_use_makes_no_run_under_the_recipes_name(report, models, tmp_path):  # noqa: F811

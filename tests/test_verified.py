@@ -11,11 +11,12 @@ import pytest
 from responsa import recipe, views
 from responsa.answer import ANSWERERS
 from responsa.answer.generators.base import AnswerFailed, Tools
+from responsa.answer.generators.said import foreign
 from responsa.answer.generators.sources import of_passages
 from responsa.answer.generators.together import answers
 from responsa.answer.verified import NOT_ANSWERED, Verified, VerifiedAnswer
 from responsa.answer.verified.check import Claim, Evidence, Reader, check, located
-from responsa.answer.verified.draft import Cite, Given, foreign
+from responsa.answer.verified.draft import Cite, Given
 from responsa.errors import ModelError, RecipeError
 from responsa.models.chat.scripted import ScriptedChat
 from responsa.models.chat.window import size
@@ -209,6 +210,9 @@ def test_it_says_what_it_did_not_find(corpus):
     found = ["what of phone calls", "the secret number 4711"]
     answer = run(stage(scripted(said(KEEP, "1"), not_found=found)), corpus)
     assert answer.not_found == ("what of phone calls",)  # nothing that is not of the question
+    assert answer.notes == (
+        f"of what the model did not find, {len(found) - 1} not in the question's words and left out",
+    )
     assert answer.text.endswith("\n\nNot answered by the passages found: what of phone calls")
 
 

@@ -19,7 +19,7 @@ from responsa.retrieval.bm25 import BM25
 from responsa.retrieval.hybrid import DEPTH, indexed, stages_of
 from responsa.retrieval.scale import minmax
 from responsa.retrieval.windowed import ByModel
-from responsa.types import Answer, Query, Ranking, Run
+from responsa.types import Answer, Call, Query, Ranking, Run
 
 NEAREST = 3  # passages shown where nothing answers the question
 _BATCH = 256
@@ -54,15 +54,19 @@ class Engine:
         *,
         corpus: Corpus | None = None,
     ) -> Run:
-        """Rankings of many queries. ``progress`` is told how many are done, and of how many."""
+        """Rankings of many queries; the trace has the requests to a language model that stages made. ``progress`` is
+        told how many are done, and of how many."""
         _refuse_repeated(queries)
         corpus = self.library.corpus(as_of) if corpus is None else corpus
         rankings: dict[str, Ranking] = {}
+        trace: dict[str, tuple[Call, ...]] = {}
         for start in range(0, len(queries), _BATCH):
-            rankings |= self.recipe.retrieve(queries[start : start + _BATCH], corpus, k).rankings
+            found = self.recipe.retrieve(queries[start : start + _BATCH], corpus, k)
+            rankings |= found.rankings
+            trace |= found.trace
             if progress:
                 progress(len(rankings), len(queries))
-        return Run(self.recipe.name, rankings)
+        return Run(self.recipe.name, rankings, trace)
 
     def ask(
         self, queries: Sequence[Query], as_of: date | None = None, *, corpus: Corpus | None = None

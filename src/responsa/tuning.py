@@ -13,6 +13,7 @@ from responsa.recipe import Recipe
 from responsa.retrieval import Hybrid, Retriever
 from responsa.retrieval.fuse import RRF, Linear, ZScore
 from responsa.retrieval.hybrid import DEPTH
+from responsa.retrieval.listwise import refuse_asking
 from responsa.retrieval.scale import Calibrate
 from responsa.types import Judgement, Query
 
@@ -75,8 +76,8 @@ def calibrate(
 ) -> Calibration:
     """What makes probabilities of the recipe's scores, fitted on the first ``depth`` passages of each question.
 
-    A `Calibrate` stage of the recipe is left out with what follows it. RecipeError where the scores are probabilities
-    already, or higher ones do not mean more gold.
+    A `Calibrate` stage of the recipe is left out with what follows it. RecipeError where a stage asks a language model,
+    where the scores are probabilities already, or higher ones do not mean more gold.
     """
     if depth < 1:
         raise RecipeError(f"depth of at least 1 is needed, got {depth}")
@@ -86,7 +87,9 @@ def calibrate(
         if judged.grade > 0
         for passage_id in (judged.passage_id, *judged.alternatives)
     }
-    run = _uncalibrated(recipe.retrieve)(queries, corpus, depth)
+    retrieve = _uncalibrated(recipe.retrieve)
+    refuse_asking(retrieve, "calibration")
+    run = retrieve(queries, corpus, depth)
     scales = {ranking.scale for ranking in run.rankings.values() if ranking.hits}
     if "probability" in scales:
         raise RecipeError(f"{recipe.name}: the scores are probabilities already; there is nothing to calibrate")

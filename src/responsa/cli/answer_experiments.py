@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from responsa.experiment.answer_scores import Scorer
     from responsa.experiment.answer_table import AnswerTable, Scores
     from responsa.experiment.answers import Answering
+    from responsa.models.chat.dryrun import Planned
 
 Progress = Callable[[int, int, str], None]
 
@@ -107,20 +108,21 @@ def dry_run(
     tables: Sequence[AnswerTable], options: Options, library: Library, corpus: Corpus, bar: Progress
 ) -> list[dict[str, Any]]:
     """What each system of the tables would send."""
-    from dataclasses import asdict
-
     from responsa.experiment import answer_run
 
     return [
-        {
-            "name": each.name,
-            "rows": [
-                {"label": label, "reason": reason, "planned": [asdict(row) for row in rows]}
-                for label, reason, rows in answer_run.plans(each, answering, scorer)
-            ],
-        }
+        as_plan(each.name, answer_run.plans(each, answering, scorer))
         for each, answering, scorer in _prepared(tables, options, library, corpus, bar)
     ]
+
+
+def as_plan(table: str, plans: Sequence[tuple[str, str, Sequence[Planned]]]) -> dict[str, Any]:
+    """What each row of a table would send, as ``--json`` gives it and `print_plan` prints it."""
+    rows = [
+        {"label": label, "reason": reason, "planned": [asdict(row) for row in planned]}
+        for label, reason, planned in plans
+    ]
+    return {"name": table, "rows": rows}
 
 
 def _prepared(

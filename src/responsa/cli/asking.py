@@ -26,7 +26,7 @@ from responsa.cli.writing import ModelOption
 from responsa.config import DEFAULT_RECIPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     from responsa.answer.ground import Checked, Place
@@ -78,7 +78,8 @@ def search(
     with Library.open(context.obj) as library:
         corpus = library.corpus(day)
         _index(chosen, corpus)
-        ranking = Engine(library, chosen).search([query], k, corpus=corpus)[0]
+        made = Engine(library, chosen).run([query], k, corpus=corpus)
+        ranking = made.rankings[query.id]
         if dry_run:
             print_planned(planned, IDLE)
             return
@@ -88,6 +89,7 @@ def search(
         passages = corpus.read(hit.passage_id for hit in ranking.hits)
         for rank, hit in enumerate(ranking.hits, 1):
             _print_hit(rank, hit.score, passages[hit.passage_id], corpus)
+    _note_spent(made.trace)
     if not ranking.hits and corpus.versions:
         note(f"nothing found: no passage matches the question by the recipe {chosen.name!r}; try other words")
     _note_gaps(corpus, {passage.document_id for passage in passages.values()}, day)
@@ -114,7 +116,6 @@ def ask(
 
     With a language model, named by --model or RESPONSA_CHAT_MODEL, it writes the answer, and a sentence that what it
     cites does not support is withheld; without one the answer is in the rules' own sentences.
-
     A check tells how well what is cited supports each sentence, which passages contradict one, and which obligations of
     the passages cited are left out.
     """
@@ -151,6 +152,7 @@ def ask(
         else:
             _print_answer(answer, corpus, checked, told=check is False)
             _note_gaps(corpus, _documents(answer, corpus), day)
+    writing.note_unwritten(recipe, model)
     if number is not None:
         note(f"saved as answer {number}; responsa verify tells when a clause it cites has changed")
 
@@ -190,6 +192,7 @@ def run(
     write_run(made, out)
     empty = sum(not ranking.hits for ranking in made.rankings.values())
     note(f"{plural(len(made.rankings), 'question')}, {empty:,} without a hit, written to {out}")
+    _note_spent(made.trace)
     _note_gaps(corpus, read, day)
 
 
@@ -231,9 +234,9 @@ def answer(
     if made.withheld or made.noted:
         kept = f"{plural(made.withheld, 'sentence')} withheld, notes on {plural(made.noted, 'answer')}"
         note(f"{kept}: see Withheld and Notes in {out}")
-    if made.trace:
-        note(f"language model {made.trace[0].model}: {writing.spent(made.trace)}")
+    _note_spent({"": made.trace})
     _note_gaps(corpus, made.read, day)
+    writing.note_unwritten(recipe, model)
     for query, reason in made.failed:
         note(f"{query}: {reason}")
     if made.failed:
@@ -287,6 +290,14 @@ def _index(chosen: Recipe, corpus: Corpus) -> None:
         note(f"encoding the passages for the recipe {chosen.name!r}; that is done once ...")
         with progress("Encoding") as bar:
             index(chosen, corpus, bar)
+
+
+def _note_spent(trace: Mapping[str, Sequence[Call]]) -> None:
+    """Requests, tokens and cost of a language model, where one was asked."""
+    from responsa.models.chat.calls import spent
+
+    if calls := [call for each in trace.values() for call in each]:
+        note(f"language model {calls[0].model}: {spent(calls)}")
 
 
 def _print_hit(rank: int, score: float, passage: Passage, corpus: Corpus) -> None:

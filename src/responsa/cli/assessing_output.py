@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from responsa.cli.output import add_row, print_table, say, table
-from responsa.cli.writing import spent
 from responsa.text import tidy
 
 if TYPE_CHECKING:
@@ -111,6 +110,8 @@ def _amount(line: KpiLine) -> str:
 
 
 def _trace(value: Assessment) -> None:
+    from responsa.models.chat.calls import spent
+
     say(f"Judged by {value.trace[0].model}: {spent(value.trace)}")
 
 

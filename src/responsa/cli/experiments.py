@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from responsa.evaluate.ranking import Measure
     from responsa.experiment.answer_table import AnswerTable
     from responsa.experiment.table import Table
+    from responsa.types import Run
 
 experiment = typer.Typer(help="Reproduce published tables, and compare recipes.", no_args_is_help=True)
 
@@ -103,8 +104,6 @@ def run(
 
     answered, others = answer_table.gather(names, written.chosen(score))
     tables = gather(others, _measures(measures)) if others else ()
-    if tables and dry_run:
-        raise InputError(f"--dry-run: nothing of {tables[0].name} is written by a language model; name answers alone")
     options = written.Options(
         out, questions or (), references or (), model or (), k or (), judge or (), topic, protocol, nli, coverage,
         obligations, threads, fresh, retry, seed,
@@ -112,7 +111,7 @@ def run(
     with Library.open(context.obj) as library, progress("Working") as bar:
         corpus = library.corpus()
         given = _Given(questions or (), gold or (), folds, graded, k or (), out, fresh, seed, bool(measures))
-        found = _searched(tables, given, library, corpus, bar) if tables else []
+        found = _searched(tables, given, library, corpus, bar, dry_run) if tables else []
         work = written.dry_run if dry_run else written.run
         found += work(answered, options, library, corpus, bar)
     if json:
@@ -143,12 +142,18 @@ class _Given:
 
 
 def _searched(
-    tables: Sequence[Table], given: _Given, library: Library, corpus: Corpus, bar: Callable[[int, int, str], None]
+    tables: Sequence[Table],
+    given: _Given,
+    library: Library,
+    corpus: Corpus,
+    bar: Callable[[int, int, str], None],
+    dry_run: bool,
 ) -> list[Any]:
-    """The results of tables of retrieval."""
+    """The results of tables of retrieval; of a dry run, what their rows would send."""
     from responsa.experiment import data as files
     from responsa.experiment import run as experiments
     from responsa.experiment.runs import Runs
+    from responsa.models.chat.dryrun import Foreseen
 
     if not given.questions:
         raise InputError("no questions; name their file with --questions FILE")
@@ -157,15 +162,14 @@ def _searched(
     k = next(iter(given.ks), None)
     tables = [_measurable(each, k or each.k, given.named) for each in tables]
     data = files.read(given.questions, given.gold, given.folds, corpus, note, given.graded)
-    return [
-        experiments.run(
-            each,
-            Runs(given.out / "runs", library, corpus, data, k or each.k, given.fresh, bar, {} if each.sweep else None),
-            given.seed,
-            note,
-        )
-        for each in tables
-    ]
+    foreseen, found = Foreseen(), []
+    for each in tables:
+        once: dict[object, Run] | None = {} if each.sweep else None
+        folder = given.out / "runs"
+        runs = Runs(folder, library, corpus, data, k or each.k, given.fresh, bar, once, foreseen)
+        planned = written.as_plan(each.name, experiments.plans(each, runs)) if dry_run else None
+        found.append(planned or experiments.run(each, runs, given.seed, note))
+    return found
 
 
 def _measurable(table: Table, k: int, named: bool) -> Table:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from responsa.cli.output import JsonOption, add_row, note, print_json, print_table, progress, say, table
+from responsa.cli.planned import DryRunOption, print_planned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from responsa.models.chat import ChatModel
     from responsa.taxonomy.evaluation.evidence import MarkedRow
@@ -44,6 +47,7 @@ def runs(
         int, typer.Option("--chunks", min=1, help="Chunks for a row where a recipe ranks them all (default and kin).")
     ] = 10,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is there.")] = False,
+    dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> None:
     """Find evidence for marked rows with recipes; write a run for each and the gold, to be scored by report.
@@ -62,6 +66,9 @@ def runs(
     chat = _chat(model) if any(needed) else None
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; name a folder")
+    if dry_run:
+        _print_plan(marked, _reports(marked, reports), names, out, chat, chunks, fresh, json)
+        return
     out.mkdir(parents=True, exist_ok=True)
     with progress("Finding evidence") as bar:
         states = make_runs(
@@ -76,6 +83,34 @@ def runs(
         add_row(printed, each.recipe, each.state, each.reason)
     print_table(printed)
     note(f"written to {out}")
+
+
+def _print_plan(
+    rows: Sequence[MarkedRow],
+    reports: Mapping[str, Report],
+    names: Sequence[str],
+    out: Path,
+    chat: ChatModel | None,
+    chunks: int,
+    fresh: bool,
+    json: bool,
+) -> None:
+    """What the language model would be asked for the runs that are not there, made in a folder that is thrown away."""
+    from responsa.errors import InputError
+    from responsa.models.chat.dryrun import DryRun
+    from responsa.models.chat.load import UNSET
+    from responsa.taxonomy.evaluation.runs import asking, make_runs
+
+    if chat is None:
+        raise InputError(f"--dry-run: no language model is asked; name a recipe that asks one, and its model. {UNSET}")
+    run = DryRun(chat)
+    due = asking(rows, reports, names, out, chat.name, chunks, fresh)
+    with TemporaryDirectory(prefix="responsa-plan-") as folder, progress("Planning") as bar:
+        make_runs(rows, reports, due, Path(folder), run, chat.name, chunks, fresh, bar)
+    if json:
+        print_json({"planned": [asdict(row) for row in run.planned()]})
+    else:
+        print_planned(run, "the runs are there as they would be made")
 
 
 def _chat(model: str) -> ChatModel | None:

@@ -11,13 +11,13 @@ import typer
 from responsa.cli.output import note, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from responsa.answer.verified import VerifiedAnswer
     from responsa.models.chat import ChatModel
     from responsa.models.chat.dryrun import DryRuns
     from responsa.recipe import Recipe
-    from responsa.types import Answer, Call
+    from responsa.types import Answer
 
 NONE = "none"
 ModelOption = Annotated[
@@ -75,6 +75,15 @@ def _written(name: str, model: str, *, asked: bool) -> Recipe:
         raise InputError(UNSET)
     note(f"answered in the rules' own sentences: {UNSET}")
     return replace(chosen, answer=Extractive())
+
+
+def note_unwritten(name: str, model: str) -> None:
+    """Say what to set for a language model where none wrote for want of one: the recipe says nothing of answers."""
+    from responsa import recipe as recipes
+    from responsa.models.chat.load import UNWRITTEN, VARIABLE
+
+    if not model and not os.environ.get(VARIABLE, "").strip() and "answer" not in recipes.read(name):
+        note(UNWRITTEN)
 
 
 def checked(chosen: Recipe, nli: str, obligations: str, keep: bool) -> Recipe:
@@ -135,6 +144,7 @@ def asking(chosen: Recipe, chat: Callable[[str], ChatModel]) -> Recipe:
 def print_written(answer: Answer) -> None:
     """What a language model's work adds to an answer: what was withheld and why, what disagrees, notes."""
     from responsa.answer.verified import VerifiedAnswer
+    from responsa.models.chat.calls import spent
 
     if isinstance(answer, VerifiedAnswer):
         _print_verified(answer)
@@ -142,16 +152,6 @@ def print_written(answer: Answer) -> None:
         say(f"Note: {each}")
     if answer.trace:
         say(f"Language model {answer.trace[0].model}: {spent(answer.trace)}")
-
-
-def spent(trace: Sequence[Call]) -> str:
-    """Requests sent, tokens and cost in words; what came from the cache costs nothing."""
-    paid = [call for call in trace if not call.cached]
-    sent = sum(call.attempts for call in paid)
-    tokens = sum(call.tokens_in + call.tokens_out for call in paid)
-    costs = [call.cost for call in paid if call.cost is not None]
-    price = f", {sum(costs):.4f} US dollars" if costs else ""
-    return f"{sent:,} requests sent, {tokens:,} tokens{price}"
 
 
 def _print_verified(answer: VerifiedAnswer) -> None:

@@ -30,7 +30,7 @@ from responsa.experiment.answer_table import AnswerRow
 from responsa.experiment.data import digest_of
 from responsa.experiment.journal import Journal
 from responsa.experiment.needs import Need, answer_needs, identity, missing, needs
-from responsa.experiment.runs import code, versions
+from responsa.experiment.runs import PAID, code, versions
 from responsa.models.chat.dryrun import DryRun, Foreseen, Planned
 from responsa.models.chat.load import load_chat
 from responsa.recipe import Recipe
@@ -48,7 +48,6 @@ _CODE = (
     "retrieval", "text", "types",
 )  # fmt: skip
 _BATCH = 256  # questions whose passages are looked for together
-_PAID = ("voyage", "openai", "http", "https")  # schemes of models that a dry run must not ask
 _ENOUGH = 20  # questions in a row that fail for one reason before the others are not asked
 _REPLY = 60  # tokens of an order of passages
 
@@ -371,6 +370,6 @@ def _without_paid(recipe: Recipe, queries: Sequence[Query], foreseen: Foreseen) 
             else:
                 kept.append(stage)
         retrieve = replace(retrieve, rerank=tuple(kept))
-    if any(need.name.partition(":")[0] in _PAID for need in needs(retrieve)):
+    if any(need.name.partition(":")[0] in PAID for need in needs(retrieve)):
         retrieve = BM25()
     return replace(recipe, retrieve=retrieve), more

@@ -19,6 +19,8 @@ from responsa.experiment import plots, report
 from responsa.experiment.results import results
 from responsa.experiment.runs import FORMAT, Outcome, Runs, lacking, plan, versions
 from responsa.experiment.table import Table
+from responsa.models.chat.calls import spent
+from responsa.models.chat.dryrun import Planned
 from responsa.storage import write_json, write_text
 from responsa.types import Run
 
@@ -30,7 +32,8 @@ _SCORING = ("numpy", "scipy", "pytrec-eval-terrier", "matplotlib")  # what score
 def run(table: Table, runs: Runs, seed: int, say: Callable[[str], None]) -> Json:
     """Run what can be run of a table, write its results beside ``runs.folder``, and return them.
 
-    ``say`` is told of rows that failed. The same rows over the same data give the same bytes.
+    ``say`` is told of rows that failed, and of what a language model's work on a row took. The same rows over the same
+    data give the same bytes.
     """
     score_run(Run("", {}), runs.data.judgements[:1], table.measures)  # what scoring needs is missed now, not at the end
     folder = runs.folder.parent / table.name
@@ -42,6 +45,8 @@ def run(table: Table, runs: Runs, seed: int, say: Callable[[str], None]) -> Json
         outcomes.append(outcome)
         if outcome.state == "failed":  # of rows that were not run the table tells
             say(f"{row.name}: failed: {outcome.reason}")
+        if outcome.trace:
+            say(f"{row.name}: language model {outcome.trace[0].model}: {spent(outcome.trace)}")
     found = results(table, outcomes, runs.data, runs.k, seed)
     write_json(found, folder / RESULTS)
     write_json(_manifest(table, outcomes, runs, seed), folder / "manifest.json")
@@ -63,6 +68,11 @@ def check(table: Table) -> list[Json]:
             reason = str(error)
         rows.append({"name": row.name, "label": row.label, "runs": not reason, "needs": needed, "reason": reason})
     return rows
+
+
+def plans(table: Table, runs: Runs) -> list[tuple[str, str, list[Planned]]]:
+    """Of each row its label, why it would not be run, and what it would send to a language model; nothing is sent."""
+    return [(row.label, *runs.planned(row)) for row in table.rows]
 
 
 def read(table: str, out: Path) -> Json:

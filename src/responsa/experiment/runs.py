@@ -24,15 +24,18 @@ from responsa.evaluate.trec import read_run, write_run
 from responsa.experiment.data import Data, digest_of
 from responsa.experiment.needs import Need, identity, missing, needs
 from responsa.experiment.table import Row, has_fold, of_fold
+from responsa.models.chat.dryrun import DryRuns, Foreseen, Planned
 from responsa.recipe import Recipe
 from responsa.retrieval import Hybrid, Retriever
+from responsa.retrieval.bm25 import BM25
 from responsa.retrieval.hybrid import stages_of
 from responsa.retrieval.late import Late
+from responsa.retrieval.listwise import Listwise, asked_by, asking
 from responsa.retrieval.sparse import Sparse
 from responsa.retrieval.vectors import Dense
 from responsa.storage import write_json
 from responsa.text import digest
-from responsa.types import Query, Ranking, Run
+from responsa.types import Call, Query, Ranking, Run
 
 FORMAT = 1
 # What a run depends on beside its inputs: libraries, those of the schemes that name its models, and our own code.
@@ -41,6 +44,7 @@ _OF_SCHEME = {
     **dict.fromkeys(("embedded", "onnx"), ("onnxruntime", "tokenizers")),
     **dict.fromkeys(("hf", "pylate"), ("torch", "transformers", "sentence-transformers", "pylate")),
 }
+PAID = ("voyage", "openai", "http", "https")  # schemes of models that a dry run must not ask
 _CODE = ("analysis", "corpus", "engine", "models", "retrieval", "text", "types")
 
 State = Literal["done", "not run here", "failed"]
@@ -63,13 +67,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a row. ``made`` says of each of its runs what it was made of, as the manifest does."""
+    """What became of a row. ``made`` says of each of its runs what it was made of, as the manifest does. ``trace`` has
+    the requests to a language model of the runs that were computed now."""
 
     row: Row
     state: State
     reason: str = ""
     run: Run | None = None
     made: tuple[Mapping[str, object], ...] = ()
+    trace: tuple[Call, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,7 @@ class Runs:
 
     ``fresh`` computes also what is there. ``progress`` is told how many questions of a row are done. With ``found``
     each retriever of a fusion searches once for all the rows: for sweeps, whose rows share their retrievers.
+    ``foreseen`` is what the rows that were planned already would send.
     """
 
     folder: Path
@@ -88,6 +95,7 @@ class Runs:
     fresh: bool = False
     progress: Progress = field(default=lambda _done, _total, _label: None)
     found: dict[object, Run] | None = None
+    foreseen: Foreseen = field(default_factory=Foreseen)
 
     def row(self, row: Row) -> Outcome:
         """The row's run: read where it is there and still what would be made, else made and kept, part by part.
@@ -102,10 +110,12 @@ class Runs:
                 return Outcome(row, "not run here", reason)
             rankings: dict[str, Ranking] = {}
             made = []
+            trace: list[Call] = []
             for part in parts:
                 found, inputs = self._part(part, row, len(rankings))
                 rankings |= found.rankings
                 made.append(inputs)
+                trace.extend(call for calls in found.trace.values() for call in calls)
         except MissingDependency as error:
             return Outcome(row, "not run here", str(error))
         except (InputError, NotFound, ModelError) as error:
@@ -118,7 +128,30 @@ class Runs:
                 "does the library hold the documents that they ask about?",
             )
         ordered = {query.id: rankings[query.id] for query in self.data.queries if query.id in rankings}
-        return Outcome(row, "done", "", Run(row.name, ordered), tuple(made))
+        return Outcome(row, "done", "", Run(row.name, ordered), tuple(made), tuple(trace))
+
+    def planned(self, row: Row) -> tuple[str, list[Planned]]:
+        """Why the row would not be run, else what its stages that ask a language model would send for the runs that are
+        not there, beyond what rows planned before it would. Nothing is sent: where models behind an API find or order
+        the passages, those of BM25 stand in."""
+        runs = DryRuns(foreseen=self.foreseen)
+        try:
+            parts = plan(row, self.data)
+            reason = lacking(parts)
+            for part in () if reason else parts:
+                retrieve = part.recipe.retrieve
+                if not asking(retrieve) or (not self.fresh and _kept(self.folder / part.file, self._inputs(part))):
+                    continue
+                dry = replace(part.recipe, retrieve=asked_by(unpaid(retrieve), runs))
+                Engine(self.library, dry).run(
+                    part.queries,
+                    self.k,
+                    progress=lambda done, total: self.progress(done, total, f"{row.name}, planning"),
+                    corpus=self.corpus,
+                )
+        except (InputError, NotFound, ModelError, MissingDependency) as error:
+            return str(error), []
+        return reason, runs.planned()
 
     def _part(self, part: Part, row: Row, before: int) -> tuple[Run, dict[str, object]]:
         path = self.folder / part.file
@@ -140,7 +173,7 @@ class Runs:
         write_json(inputs, path.with_suffix(".json"))
         # What reading the file would give: scores are whole in it, questions without a hit are not.
         found = {name: Ranking(name, ranking.hits) for name, ranking in made.rankings.items() if ranking.hits}
-        return Run(row.name, found), inputs
+        return Run(row.name, found, made.trace), inputs
 
     def _inputs(self, part: Part) -> dict[str, object]:
         """What a run is made of. Models and files are named by their content, not by where they lie."""
@@ -190,6 +223,14 @@ def remembering(recipe: Recipe, found: dict[object, Run]) -> Recipe:
         return recipe
     stages = tuple(_Remembered(stage, found) for stage in recipe.retrieve.stages)
     return replace(recipe, retrieve=replace(recipe.retrieve, stages=stages))
+
+
+def unpaid(retrieve: Retriever) -> Retriever:
+    """The retriever, in which BM25 finds the passages for its language models where others are asked behind an API."""
+    others = (need.name for need in needs(retrieve) if need.stage != Listwise.__name__)
+    if any(name.partition(":")[0] in PAID for name in others):
+        return Hybrid((BM25(),), rerank=asking(retrieve))
+    return retrieve
 
 
 def plan(row: Row, data: Data | None) -> list[Part]:

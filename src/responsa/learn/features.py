@@ -18,6 +18,7 @@ from responsa.learn.material import measure
 from responsa.retrieval.features import OF_PASSAGE, Candidates, Extractor, Floats, names
 from responsa.retrieval.hybrid import Hybrid, Retriever, trail
 from responsa.retrieval.learned import Features, Weights, expand
+from responsa.retrieval.listwise import refuse_asking
 from responsa.types import Ranking, Run
 
 Progress = Callable[[int, int], None]
@@ -119,8 +120,9 @@ def learn(
     """Learn the weights of a stage that comes after those of ``retrieve``, and test them where there is a fold.
 
     A model among those stages must not have learned from the questions: it would score them better than others, and
-    be trusted too much. `cross` is for models that did.
+    be trusted too much. `cross` is for models that did. RecipeError for stages that ask a language model.
     """
+    refuse_asking(retrieve, "learning of weights")
     part = sources.split(corpus)
     tell = _Told(len(part.train) + len(part.test), progress)
     listed, runs = [], 0
@@ -150,6 +152,8 @@ def cross(
 
     The figures are of all test questions, each ranked with weights learned on its fold's training part.
     """
+    for retrieve in retrievers:
+        refuse_asking(retrieve, "learning of weights")
     folds = examples.read_folds(sources.folds) if sources.folds else ()
     if not folds or len(retrievers) != len(folds):
         raise InputError(f"a recipe for each of {len(folds)} folds is needed, got {len(retrievers)}")

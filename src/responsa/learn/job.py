@@ -22,6 +22,7 @@ from responsa.learn.reranker import LABELS, RerankerSettings, RerankerTask
 from responsa.learn.train import Outcome, Progress, Schedule, fit
 from responsa.models.load import load_reranker
 from responsa.retrieval import Retriever
+from responsa.retrieval.listwise import refuse_asking
 from responsa.text import digest
 
 _PROBES = 64
@@ -86,8 +87,10 @@ class Trained:
 def gather(sources: Sources, mining: Mining, corpus: Corpus, retrieve: Retriever, depth: int) -> Gathered:
     """Read the questions, split them, retrieve for all of them, mine negatives, and read the texts.
 
-    ``depth``: how many of the candidates of validation questions are kept.
+    ``depth``: how many of the candidates of validation questions are kept. RecipeError for a retriever that asks a
+    language model.
     """
+    refuse_asking(retrieve, "mining of negatives")
     found, left_out = _read(sources, corpus)
     dropped: tuple[str, ...] = ()
     if sources.folds:

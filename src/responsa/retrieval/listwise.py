@@ -163,6 +163,21 @@ def _say(told: str) -> None:
     print(f"responsa: listwise: {told}", file=sys.stderr)  # noqa: T201
 
 
+def asking(retriever: Retriever) -> tuple[Listwise, ...]:
+    """The stages that ask a language model."""
+    rerank = retriever.rerank if isinstance(retriever, Hybrid) else ()
+    return tuple(stage for stage in rerank if isinstance(stage, Listwise))
+
+
+def refuse_asking(retriever: Retriever, what: str) -> None:
+    """RecipeError where a stage asks a language model: every question of a training set would be sent and paid for."""
+    if asking(retriever):
+        raise RecipeError(
+            f"{what} asks no language model: each question would be sent and paid for; take a recipe without the stage "
+            "'listwise'"
+        )
+
+
 def asked_by(retriever: Retriever, chat: Callable[[str], ChatModel]) -> Retriever:
     """The retriever, whose stages that ask a language model ask what ``chat`` gives for its name: a dry run."""
     if not isinstance(retriever, Hybrid):

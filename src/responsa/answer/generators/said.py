@@ -15,6 +15,11 @@ _BRACKET = re.compile(r"[ \t]*\[([^\[\]\n]{1,200})\](?:[ \t]*[,;](?=[ \t]*\[))?"
 _NUMBER = re.compile(r"(?:(?:passage|source|obligation|no\.?)s? )?#?(\d{1,3})", re.IGNORECASE)
 _RANGE = re.compile(r"(\d{1,3})\s?[-–]\s?(\d{1,3})")
 _SHAPE = re.compile(r"[^\W_]+")
+OTHER_LANGUAGE = "the answer seems to be in another language than the passages and the question"
+
+_COMMON = "the of and to a an in is are be that for must shall may not by with on at or as it its their"
+_ENGLISH = frozenset(_COMMON.split())
+_LEAST_ENGLISH = 0.12  # of the words of a text
 
 
 class Said(NamedTuple):
@@ -125,7 +130,7 @@ def compose(
     labelled: bool = True,
 ) -> Answer:
     """The answer of sentences. Behind each stands what it cites, as ``[Document, clause]``, unless ``labelled`` is
-    false; nothing is grounded yet."""
+    false; nothing is grounded yet. A note is added where it is in another language than what it was made from."""
     text, placed = "", []
     labels = OBLIGATION_DETECTORS["rules"]()([each.text for each in said])
     for each, found in zip(said, labels, strict=True):
@@ -137,7 +142,15 @@ def compose(
         )
         placed.append(AnswerSentence(each.text, start, end, citations, found.label))
         text += " ".join([each.text, *(dict.fromkeys(source.label for source in cited) if labelled else ())])
-    return Answer(query, text, tuple(placed), ranking, confidence, notes=tuple(notes))
+    known = " ".join(source.text for source in sources) or query.text
+    told = [OTHER_LANGUAGE] if foreign(joined(said)) and not foreign(known) else []
+    return Answer(query, text, tuple(placed), ranking, confidence, notes=(*notes, *told))
+
+
+def foreign(text: str) -> bool:
+    """Whether a text has hardly a word that every English text has."""
+    told = re.findall(r"[^\W\d_]+", text.casefold())
+    return len(told) >= 6 and sum(word in _ENGLISH for word in told) / len(told) < _LEAST_ENGLISH
 
 
 def note(dropped: Sequence[str]) -> list[str]:

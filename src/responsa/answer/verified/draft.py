@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from responsa.answer.generators.base import AnswerFailed, Generator, Traced
 from responsa.answer.generators.passages import room
+from responsa.answer.generators.said import foreign
 from responsa.answer.generators.sources import Source, fitting, shown
 from responsa.answer.verified.check import Claim, Evidence, Reader
 from responsa.answer.verified.words import tokens
@@ -41,9 +42,6 @@ REPAIR = (
     "each with the id of a passage and the exact words of it as quote, or an empty quote."
 )
 NO_SENTENCE = "its reply is in another language than the passages"
-_COMMON = "the of and to a an in is are be that for must shall may not by with on at or as it its their"
-_ENGLISH = frozenset(_COMMON.split())
-_LEAST_ENGLISH = 0.12
 _SCHEMA = 700  # tokens of the schema, which is added to a request
 _MOST = 40  # sentences of a draft that are looked at
 
@@ -134,7 +132,10 @@ def draft(
         raise AnswerFailed(f"{chat.name}: the sentences of its reply are empty", chat.calls)
     if claims and foreign(" ".join(claim.text for claim in claims)):
         raise AnswerFailed(f"{chat.name}: {NO_SENTENCE}", chat.calls)
-    return claims, _of_question(found.not_found, query), given, notes
+    parts = _of_question(found.not_found, query)
+    others = len(found.not_found) - len(parts)
+    told = [f"of what the model did not find, {others:,} not in the question's words and left out"] if others else []
+    return claims, parts, given, [*notes, *told]
 
 
 def repair(
@@ -212,9 +213,3 @@ def _share(part: Sequence[str], asked: set[str]) -> float:
 
 _OWN_WORDS = 0.85  # of the words of a part that was not found are the asker's
 _LINK = re.compile(r"https?:|www\.|<|\]\(|@")
-
-
-def foreign(text: str) -> bool:
-    """Whether a text has hardly a word that every English text has."""
-    told = re.findall(r"[^\W\d_]+", text.casefold())
-    return len(told) >= 6 and sum(word in _ENGLISH for word in told) / len(told) < _LEAST_ENGLISH

@@ -34,3 +34,13 @@ def one_by_one(
         if progress:
             progress(len(made), len(chats))
     return made
+
+
+def spent(trace: Sequence[Call]) -> str:
+    """Requests sent, tokens and cost in words; what came from the cache costs nothing."""
+    paid = [call for call in trace if not call.cached]
+    sent = sum(call.attempts for call in paid)
+    tokens = sum(call.tokens_in + call.tokens_out for call in paid)
+    costs = [call.cost for call in paid if call.cost is not None]
+    price = f", {sum(costs):.4f} US dollars" if costs else ""
+    return f"{sent:,} requests sent, {tokens:,} tokens{price}"

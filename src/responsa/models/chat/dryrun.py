@@ -127,15 +127,16 @@ class DryRun:
 @dataclass(frozen=True)
 class DryRuns:
     """A dry run for each model that a system asks, made when its name first comes; what they would send as one plan.
-    Without ``keep`` the cache is passed over."""
+    Without ``keep`` the cache is passed over. What ``foreseen`` has is known to them."""
 
     keep: bool = True
     made: dict[str, DryRun] = field(default_factory=dict)
+    foreseen: Foreseen = field(default_factory=Foreseen)
 
     def __call__(self, name: str) -> DryRun:
         """The dry run of the model of that name, as for `load_chat`."""
         if name not in self.made:
-            self.made[name] = DryRun(load_chat(name, self.keep))
+            self.made[name] = DryRun(load_chat(name, self.keep), self.foreseen)
         return self.made[name]
 
     def planned(self) -> list[Planned]:

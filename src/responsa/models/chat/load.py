@@ -33,6 +33,10 @@ UNSET = (
     "'http://localhost:11434/v1#llama3.2'; to try without a key, run 'python -m responsa.testing.chat' and set what it "
     "prints"
 )
+UNWRITTEN = (
+    f"no language model wrote this: to have one that is checked, set {VARIABLE} or --model to one such as "
+    "'openai:gpt-5.6-luna' or 'http://localhost:11434/v1#llama3.2'; --model none leaves out this note"
+)
 _EXAMPLE = "expected scheme:model, such as 'openai:gpt-5.6-luna' or 'http://localhost:11434/v1#llama3.2'"
 
 _URLS: dict[str, tuple[Vendor, str, tuple[str, ...]]] = {

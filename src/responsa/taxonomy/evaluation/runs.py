@@ -157,29 +157,55 @@ def make_runs(
     states = dict(before)
     for at, name in enumerate(recipes):
         progress(at, len(recipes), name)
-        recipe, path = load(name), folder / file_name(name)
-        most = chunks if recipe.retriever == "weighted" and not recipe.filter else 0
-        key = digest(
-            [
-                version("responsa"),
-                _code(),
-                asdict(recipe),
-                _made_of(rows, reports),
-                model if recipe.needs_chat else "",
-                most,
-            ]
-        )
+        recipe, path, most = load(name), folder / file_name(name), _most(name, chunks)
+        asked = model if recipe.needs_chat else ""
+        key = _key(recipe, rows, reports, asked, most)
         old = before.get(name)
-        if old and old.key == key and path.is_file() and not fresh:
+        if old and not fresh and _kept(old, key, path):
             states[name] = replace(old, state="kept")
             continue
-        states[name] = _run(
-            State(name, "done", "", key, model if recipe.needs_chat else ""), recipe, rows, reports, chat, path, most
-        )
+        states[name] = _run(State(name, "done", "", key, asked), recipe, rows, reports, chat, path, most)
         write_json({"runs": [asdict(each) for each in states.values()]}, folder / STATES)
     progress(len(recipes), len(recipes), "")
     write_json({"runs": [asdict(each) for each in states.values()]}, folder / STATES)
     return [states[name] for name in recipes]
+
+
+def asking(
+    rows: Sequence[MarkedRow],
+    reports: Mapping[str, Report],
+    recipes: Sequence[str],
+    folder: Path,
+    model: str,
+    chunks: int = CHUNKS,
+    fresh: bool = False,
+) -> list[str]:
+    """Of the recipes those for which `make_runs` would ask the model of that name: their runs are not there as they
+    would be made."""
+    before, found = states_in(folder / STATES), []
+    for name in recipes:
+        recipe, old = load(name), before.get(name)
+        key = _key(recipe, rows, reports, model, _most(name, chunks))
+        if recipe.needs_chat and (fresh or not old or not _kept(old, key, folder / file_name(name))):
+            found.append(name)
+    return found
+
+
+def _most(recipe: str, chunks: int) -> int:
+    """How many chunks a recipe's run has for a row; 0 for all that it finds."""
+    chosen = load(recipe)
+    return chunks if chosen.retriever == "weighted" and not chosen.filter else 0
+
+
+def _key(
+    recipe: EvidenceRecipe, rows: Sequence[MarkedRow], reports: Mapping[str, Report], model: str, chunks: int
+) -> str:
+    """Of all that a run is made of."""
+    return digest([version("responsa"), _code(), asdict(recipe), _made_of(rows, reports), model, chunks])
+
+
+def _kept(state: State, key: str, path: Path) -> bool:
+    return state.key == key and path.is_file()
 
 
 def _run(
