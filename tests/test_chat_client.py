@@ -23,7 +23,7 @@ from responsa.models.chat import ChatFailed, Message, Reply, Settings
 from responsa.models.chat.cached import CachedChat
 from responsa.models.chat.client import ApiChat
 from responsa.models.chat.vendors import PLACEHOLDER
-from responsa.models.chat.wire import Wire
+from responsa.models.chat.wire import Wire, window_in
 from responsa.pacing import Clock, Pace
 from responsa.testing import ChatServer
 from responsa.testing.completions import FAULTS
@@ -376,6 +376,36 @@ def test_a_server_with_a_smaller_window_than_told():
         with pytest.raises(ChatFailed, match=r"longer than the model's window .status 400: this model's maximum"):
             model_at(server).reply(chat("word " * 500))
         assert len(server.requests) == 1
+
+
+def test_a_window_that_the_server_tells_is_known_from_then_on():
+    with ChatServer(window=1000) as server:
+        model = model_at(server)
+        before = model.window
+        with pytest.raises(ChatFailed, match="status 400"):
+            model.reply(chat("word " * 1500))
+        assert (before, model.window) == (32_768, 900)
+        with pytest.raises(ChatFailed, match=r"the model's window has 900"):
+            model.reply(chat("word " * 1500))
+        assert len(server.requests) == 1
+        assert model.reply(chat("word " * 500)).text
+
+
+@pytest.mark.parametrize(
+    ("message", "window"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.", 8192),
+        ("This model's maximum context length is 4,096 tokens, the messages have 5012", 4096),
+        ("request (5012 tokens) exceeds the available context size (4096 tokens), try increasing it", 4096),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 200_000),
+        ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
+        ("the context of question 412 is not known", None),
+        ("max_tokens must be at most 4096", None),
+        ("", None),
+    ],
+)
+def test_the_window_in_a_refusal(message, window):
+    assert window_in(message) == window
 
 
 # --- what is sent ----------------------------------------------------------------------------------------------

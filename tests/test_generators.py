@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generating import DOWN, FACT, KEEP, TELL, ask, model, ranked, tools
+from generating import DOWN, FACT, KEEP, TELL, ask, idf, model, ranked, tools
 from responsa import recipe
 from responsa.answer import ANSWERERS
 from responsa.answer.generators import said, sources
-from responsa.answer.generators.base import AnswerFailed, Traced
+from responsa.answer.generators.base import AnswerFailed, Tools, Traced
 from responsa.answer.generators.passages import Obligations, Passages
 from responsa.answer.select import ThresholdDrop
+from responsa.answer.verified import Verified
 from responsa.engine import Engine
 from responsa.errors import InputError, RecipeError
 from responsa.models.chat import Chat, ChatFailed, Message
+from responsa.models.chat.load import load_chat
 from responsa.models.chat.window import size
 from responsa.models.tokens import estimate
 from responsa.obligations import RuleObligationDetector
+from responsa.testing.chat import ChatServer
 from responsa.types import Query, Ranking
 
 
@@ -195,6 +200,19 @@ def test_passages_fill_the_window_and_no_more(rules):
     assert made.notes == ("left out, because the model's window ends: [R, 1.3]",)
     assert "Nothing here binds" not in chat.asked[0].messages[1].text
     assert size(chat.asked[0].messages) + 20 <= chat.window
+
+
+@pytest.mark.parametrize("stage", [Passages, Verified])
+def test_a_window_smaller_than_assumed_is_learned_from_the_server_and_filled(corpus_of, stage):
+    rules = corpus_of(*((f"r{number}", f"{KEEP} " + "It keeps them well. " * 60) for number in range(12)))
+    with ChatServer(models=("m",), window=3000) as server:
+        system = replace(stage(), tools=Tools(load_chat(f"{server.url}#m?cache=off")))
+        asked = (Query("q", "What must a firm do?"), ranked(rules), rules, idf(rules), 0.9)
+        made, again = system(*asked), system(*asked)
+    assert made.sentences
+    assert any("left out" in note for note in made.notes)
+    assert [bool(call.error) for call in made.trace][:2] == [True, False]
+    assert not any(call.error for call in again.trace)
 
 
 def test_a_question_longer_than_the_window_has_no_answer(rules):

@@ -119,7 +119,20 @@ class Generator:
 
     def __call__(self, query: Query, kept: Ranking, corpus: Corpus, idf: Idf, confidence: float) -> Answer:  # noqa: ARG002
         """The answer from the passages kept, best first. AnswerFailed where there is none."""
-        return self.answer(Task(query, kept, confidence), corpus)
+        return self.fitted(Task(query, kept, confidence), corpus)
+
+    def fitted(self, task: Task, corpus: Corpus) -> Answer:
+        """`answer`, once more with less where it fails because the server says that the model's window is smaller than
+        was assumed. AnswerFailed as there."""
+        assumed = self.chat.window
+        try:
+            return self.answer(task, corpus)
+        except (AnswerFailed, ChatFailed) as failure:
+            if self.chat.window >= assumed:
+                raise
+            before = failure.trace if isinstance(failure, AnswerFailed) else (failure.call,)
+        made = self.answer(task, corpus)
+        return replace(made, trace=(*before, *made.trace))
 
     def answer(self, task: Task, corpus: Corpus) -> Answer:
         """The answer to a question. AnswerFailed where there is none."""

@@ -115,12 +115,13 @@ class Verified(Generator):
         trace: tuple[Call, ...] = ()
         notes: tuple[str, ...] = ()
         try:
-            found = self.answer(Task(query, kept, confidence), corpus)
+            found = self.fitted(Task(query, kept, confidence), corpus)
         except AnswerFailed as failure:
             reason, trace = str(failure), failure.trace
         except ModelError as failure:
             reason = str(failure)
         else:
+            assert isinstance(found, VerifiedAnswer)
             if found.abstained or found.sentences:
                 return found
             reason = "no sentence of the language model is supported by what it cites"

@@ -18,6 +18,7 @@ from responsa.models.tokens import estimate
 from responsa.pacing import Clock, Pace, check_limit, pause
 from responsa.types import Call
 
+_SURE = 0.9  # of the window that a server tells: our count of tokens is near, not exact
 _WINDOW = {"openai": 128_000, "anthropic": 200_000, "google": 1_000_000, "azure": 128_000, "server": 32_768}
 
 
@@ -30,7 +31,8 @@ class ApiChat:
     are empty or cannot be read) is sent ``attempts`` times in all; refusals and replies cut at their greatest length
     are not sent again, since the same comes back. A server that asks for a pause is given it, up to the wire's
     patience. ``settings`` go before those of a chat. ``price`` is in US dollars for a
-    million tokens in and out; without it the price list says. ``told_window`` goes before the window of that list.
+    million tokens in and out; without it the price list says. ``told_window`` goes before the window of that list; a
+    server that refuses a prompt and says that the window is smaller is believed from then on.
     """
 
     wire: Wire
@@ -45,6 +47,7 @@ class ApiChat:
     clock: Clock = field(default=Clock(), repr=False, compare=False)
     _pace: Pace = field(init=False, repr=False, compare=False)
     _slots: threading.Semaphore = field(init=False, repr=False, compare=False)
+    _learned: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("threads", "attempts", "requests_per_minute", "tokens_per_minute", "told_window"):
@@ -53,8 +56,12 @@ class ApiChat:
         object.__setattr__(self, "_pace", pace)
         object.__setattr__(self, "_slots", threading.Semaphore(self.threads))
 
-    @cached_property
+    @property
     def window(self) -> int:
+        return min(self._assumed, *self._learned) if self._learned else self._assumed
+
+    @cached_property
+    def _assumed(self) -> int:
         vendor = self.wire.vendor
         return self.told_window or prices.window(vendor, self.wire.model) or _WINDOW[vendor]
 
@@ -169,6 +176,8 @@ class ApiChat:
 
     def _counted(self, chat: Chat, call: Call, outcome: Outcome, seconds: float) -> Call:
         """The call with what an attempt took: tokens as the server says, or of a reply without them by our count."""
+        if outcome.window:
+            self._learned.append(int(outcome.window * _SURE))
         tokens_in, tokens_out = outcome.tokens_in, outcome.tokens_out
         if outcome.text and not tokens_in and not tokens_out:
             tokens_in, tokens_out = size(chat.messages), estimate(outcome.text)

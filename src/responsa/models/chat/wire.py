@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 Vendor = Literal["openai", "anthropic", "google", "server", "azure"]
 
 _LEAKED = "the reply repeats the key and is not used"
+_WINDOW = re.compile(
+    r"context (?:length|size|window)\b\D{0,12}(\d[\d,]{2,8})\b"
+    r"|> (\d[\d,]{2,8}) maximum"
+    r"|tokens allowed \((\d[\d,]{2,8})",
+    re.IGNORECASE,
+)
 _TAIL = 64  # characters of a stream that a key may have begun in
 
 
@@ -40,8 +47,8 @@ class Outcome:
     """What came of a request: ``text``, or the ``problem`` in words.
 
     ``again`` says whether it may pass, ``always`` whether every request meets it, ``busy`` whether the server has too
-    much to do, ``wait`` how many seconds it asks for. Tokens are counted where the server said them, also of a reply
-    that cannot be used.
+    much to do, ``wait`` how many seconds it asks for, ``window`` how many tokens it says that the model's window has.
+    Tokens are counted where the server said them, also of a reply that cannot be used.
     """
 
     text: str = ""
@@ -50,6 +57,7 @@ class Outcome:
     always: bool = False
     busy: bool = False
     wait: float | None = None
+    window: int | None = None
     tokens_in: int = 0
     tokens_out: int = 0
 
@@ -259,8 +267,9 @@ class Wire:
             return Outcome(problem=f"sends on to another address (status {status}); give the final address")
         if status == 404:
             return Outcome(problem=f"{said}; check the address and the name of the model {self.model!r}", always=True)
-        if isinstance(error, exceptions.ModelContextWindowExceededError):
-            return Outcome(problem=f"the prompt is longer than the model's window ({said})")
+        window = window_in(message)
+        if window or isinstance(error, exceptions.ModelContextWindowExceededError):
+            return Outcome(problem=f"the prompt is longer than the model's window ({said})", window=window)
         return Outcome(problem=f"the request was refused with {said}")
 
     def _model(self) -> Model[Any]:
@@ -282,6 +291,12 @@ def _text(event: ModelResponseStreamEvent) -> str:
     if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
         return readable(event.delta.content_delta)
     return ""
+
+
+def window_in(message: str) -> int | None:
+    """How many tokens the model's window has, where a refusal says it: OpenAI, vLLM, llama.cpp, Anthropic, Google."""
+    found = _WINDOW.search(message)
+    return int(next(filter(None, found.groups())).replace(",", "")) or None if found else None
 
 
 def _reason(error: BaseException) -> str:
