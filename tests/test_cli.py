@@ -274,6 +274,15 @@ def test_batches_do_not_overwrite_what_they_read(at, shared_folder, tmp_path, co
     assert catalogue.read_bytes().startswith(b"SQLite")
 
 
+def test_examples_are_written_with_the_text_of_their_passages(at, tmp_path):
+    out = tmp_path / "examples.jsonl"
+    done = at("dataset", "examples", sample.questions(), "--out", out)
+    assert done == Done(0, "", f"40 examples of 40 questions, written to {out}\n")
+    assert {"question", "passage"} == set(json.loads(out.read_text().splitlines()[0]))
+    refused = at("dataset", "examples", sample.questions(), "--out", sample.questions())
+    assert "which is read; name another file to write" in refused.err
+
+
 def test_index_and_tune(writing, folder, tmp_path):
     assert writing("index") == Done(0, "", "indexed: 5 documents\n")
     recipe = tmp_path / "two.toml"

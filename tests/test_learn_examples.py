@@ -8,7 +8,8 @@ import pytest
 
 from responsa.errors import InputError
 from responsa.learn import archive
-from responsa.learn.examples import Example, Fold, hold_out, load, load_all, read_folds, split
+from responsa.learn.examples import Example, Fold, hold_out, in_context, load, load_all, read_folds, split
+from responsa.models.prompts import read_examples
 from responsa.types import Query
 
 
@@ -164,3 +165,17 @@ def test_of_a_small_file_no_more_than_a_fifth_is_set_apart():
     rows = [example(f"q{number}", f"p{number}") for number in range(40)]
     learned, held = hold_out(rows, 200, seed=0)
     assert (len(learned), len(held)) == (32, 8)
+
+
+def test_questions_with_the_text_of_a_gold_passage(corpus_of, tmp_path):
+    corpus = corpus_of(("a", " "), ("b", "A firm must keep records."), ("c", "A bank must report."))
+    found = [example("1", "a", "b", "c"), example("2", "a"), example("3", "c")]
+    made = in_context(found, corpus)
+    assert made == [
+        {"question": "question 1", "passage": "A firm must keep records."},
+        {"question": "question 3", "passage": "A bank must report."},
+    ]
+    path = write(tmp_path / "examples.jsonl", made)
+    assert read_examples(path) == [(row["question"], row["passage"]) for row in made]
+    with pytest.raises(InputError, match="question '4': its passage 'd' is not in the library"):
+        in_context([example("4", "d")], corpus)

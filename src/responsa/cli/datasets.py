@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from responsa.cli.output import JsonOption, note, print_json, say
+from responsa.cli.output import JsonOption, note, plural, print_json, say
 
 dataset = typer.Typer(help="Write data sets as questions, gold and passages.", no_args_is_help=True)
 
@@ -43,3 +43,30 @@ def eba(
     if report.shortened:
         note(f"{report.shortened:,} cut to the length that question files may have")
     note(f"written to {out}")
+
+
+@dataset.command("examples")
+def examples(
+    context: typer.Context,
+    questions: Annotated[
+        list[Path], typer.Argument(metavar="QUESTIONS...", help="Training questions with gold: ObliQA JSON, JSONL.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, one example in a line.")],
+) -> None:
+    """Questions with the text of a gold passage each: the examples=FILE of encoders that are shown some (BGE-EN-ICL).
+
+    Give training questions alone, never those that are tested on.
+    """
+    import json
+
+    from responsa.corpus.library import Library
+    from responsa.learn.examples import in_context, load_all
+    from responsa.storage import check_target, write_text
+
+    check_target(out, questions)
+    with Library.open(context.obj) as library:
+        corpus = library.corpus()
+        found = load_all(questions, lambda document, number: [each.id for each in corpus.find(document, number)])
+        made = in_context(found, corpus)
+    write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in made), out)
+    note(f"{plural(len(made), 'example')} of {plural(len(found), 'question')}, written to {out}")

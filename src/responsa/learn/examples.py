@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 from responsa import questions
+from responsa.corpus.view import Corpus
 from responsa.errors import InputError
 from responsa.evaluate.trec import Find, read_gold
 from responsa.text import digest
@@ -63,6 +64,22 @@ def load_all(paths: Sequence[Path], find: Find | None = None) -> tuple[Example, 
     found = tuple(example for path in paths for example in load(path, find))
     _refuse_repeated(found, ", ".join(map(str, paths)))
     return found
+
+
+def in_context(found: Sequence[Example], corpus: Corpus) -> list[dict[str, str]]:
+    """Each question with the text of its first gold passage that has any: what `models.prompts.read_examples` reads.
+
+    Questions without such a passage are left out. InputError for a passage that the library does not hold.
+    """
+    made = []
+    for example in found:
+        missing = [name for name in example.passages if name not in corpus]
+        if missing:
+            raise InputError(f"question {example.query.id!r}: its passage {missing[0]!r} is not in the library")
+        texts = (corpus[name].text.strip() for name in example.passages)
+        if text := next(filter(None, texts), ""):
+            made.append({"question": example.query.text, "passage": text})
+    return made
 
 
 def rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
