@@ -293,6 +293,10 @@ def test_vectors_of_a_replaced_model_are_not_mixed_with_the_new_ones(tmp_path):
     with Library.open(tmp_path / "library") as library:
         assert not stage.ready(library.corpus())
         assert stage.stored().state(library.corpus()) == (2, 2)
+    (tmp_path / "recipe.toml").write_text(f'[retrieve]\nkind = "dense"\nencoder = "onnx:{folder}"\n')
+    asked = cli(tmp_path / "library", "search", "ferry", "--recipe", tmp_path / "recipe.toml")
+    assert "of another model or other settings, encoded anew: 2 documents" in asked.stderr
+    write_model(folder, np.hstack([wider, np.zeros((len(TABLE), 1), np.float32)]), dimension=4)
     told = cli(tmp_path / "library", "index", "--encoder", f"onnx:{folder}")
     assert told.returncode == 0, told.stderr
     assert "of another model or other settings, encoded anew: 2 of 2 documents" in told.stderr

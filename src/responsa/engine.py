@@ -138,6 +138,12 @@ def encoded(recipe: Recipe, corpus: Corpus) -> bool:
     return all(stage.ready(corpus) for stage in _by_models(recipe))
 
 
+def of_others(recipe: Recipe, corpus: Corpus) -> int:
+    """How many versions in view are to be encoded anew, because what there is comes from another model or other
+    settings: of the stages that a model makes an index for, the most."""
+    return max((stage.stored().state(corpus)[1] for stage in _by_models(recipe)), default=0)
+
+
 def _by_models(recipe: Recipe) -> list[ByModel]:
     """The stages whose index a model makes, whatever they are for."""
     return [stage for stage in (*indexed(recipe.retrieve), recipe.abstain) if isinstance(stage, ByModel)]

@@ -284,9 +284,11 @@ def _answered(library: Library, chosen: Recipe, queries: Sequence[Query], corpus
 
 def _index(chosen: Recipe, corpus: Corpus) -> None:
     """Encode what is not encoded yet: the first question after documents were added waits for it."""
-    from responsa.engine import encoded, index
+    from responsa.engine import encoded, index, of_others
 
     if not encoded(chosen, corpus):
+        if others := of_others(chosen, corpus):
+            note(f"of another model or other settings, encoded anew: {plural(others, 'document')}")
         note(f"encoding the passages for the recipe {chosen.name!r}; that is done once ...")
         with progress("Encoding") as bar:
             index(chosen, corpus, bar)
