@@ -28,9 +28,13 @@ from responsa.engine import Engine, index
 from responsa.evaluate.ranking import Measure, compare_runs
 from responsa.recipe import Recipe
 from responsa.retrieval.hybrid import Hybrid, indexed
+from responsa.retrieval.learned import Features, read_weights
+from responsa.retrieval.rerank import CrossEncoder
 from responsa.retrieval.windowed import ByModel
 
 RECIPES = ("bm25", "bm25-neighbours", "hybrid", "hybrid-rerank")
+CANDIDATES = (50, 100, 400)  # of each stage; `hybrid` has 200
+DEPTHS = (5, 20)  # passages that the reranker reads; `hybrid-rerank` has 10
 FOLDS = ROOT / "docs" / "folds" / "results.json"
 CURVE = ROOT / "docs" / "quality-latency.svg"
 _CORES = 2
@@ -50,6 +54,7 @@ def part() -> Part:
             corpus = library.corpus()
             rows = [_indexing(corpus)]
             chosen = [*(recipe.load(each) for each in RECIPES), _linear()]
+            chosen += [*(_candidates(each, Path(name)) for each in CANDIDATES), *map(_depth, DEPTHS)]
             for each in chosen:
                 index(each, corpus)
             seconds = _latencies(library, corpus, chosen)
@@ -65,6 +70,29 @@ def _linear() -> Recipe:
     whole = recipe.load("hybrid")
     assert isinstance(whole.retrieve, Hybrid)
     return replace(whole, name="linear", retrieve=replace(whole.retrieve, rerank=()))
+
+
+def _candidates(count: int, folder: Path) -> Recipe:
+    """`hybrid` with so many candidates of each stage: the weights that ship, which take as long as those learned for so
+    many."""
+    whole = recipe.load("hybrid")
+    assert isinstance(whole.retrieve, Hybrid)
+    (stage,) = whole.retrieve.rerank
+    assert isinstance(stage, Features)
+    weights = folder / f"hybrid-{count}.json"
+    weights.write_text(replace(read_weights(stage.weights), depth=count).text(), encoding="utf-8")
+    rerank = (replace(stage, weights=str(weights)),)
+    return replace(whole, name=weights.stem, retrieve=replace(whole.retrieve, rerank=rerank))
+
+
+def _depth(count: int) -> Recipe:
+    """`hybrid-rerank` whose reranker reads so many passages."""
+    whole = recipe.load("hybrid-rerank")
+    assert isinstance(whole.retrieve, Hybrid)
+    *before, stage = whole.retrieve.rerank
+    assert isinstance(stage, CrossEncoder)
+    rerank = (*before, replace(stage, depth=count))
+    return replace(whole, name=f"{whole.name}-{count}", retrieve=replace(whole.retrieve, rerank=rerank))
 
 
 def _indexing(corpus: Corpus) -> Row:
@@ -159,22 +187,37 @@ def _curve(seconds: dict[str, list[float]]) -> tuple[Table, ...]:
 
 
 def _draw(points: Sequence[tuple[str, float, float, float]]) -> None:
+    """Recall above, MAP below; lines through what differs in one setting alone."""
     import matplotlib
 
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "responsa"
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(6, 4))
-    for place, (label, marker) in enumerate((("recall@10", "o"), ("MAP@10", "s")), 2):
-        axes.plot([point[1] for point in points], [point[place] for point in points], marker=marker, label=label)  # type: ignore[misc]
-    for name, at, recall, _ in points:
-        axes.annotate(name, (at, recall), textcoords="offset points", xytext=(4, 6))
-    axes.set_xscale("log")
-    axes.set_xlabel("median time of a question, ms (two cores, models loaded)")
-    axes.set_ylabel("over five folds")
-    axes.legend()
-    axes.grid(alpha=0.3)
+    known = {point[0]: point for point in points}
+    candidates = ("linear", *(f"hybrid-{count}" for count in sorted((*CANDIDATES, 200))))
+    depths = ("hybrid", *(f"hybrid-rerank-{count}" for count in sorted((*DEPTHS, 10))))
+    shipped = {"hybrid-200": "hybrid", "hybrid-rerank-10": "hybrid-rerank"}
+    families = {"candidates of each stage": candidates, "passages reranked": depths}
+    figure, panels = pyplot.subplots(2, 1, figsize=(7, 7), sharex=True)
+    for place, (axes, measure) in enumerate(zip(panels, ("recall@10", "MAP@10"), strict=True), 2):
+        for label, family in families.items():
+            line = [known[name] for each in family if (name := shipped.get(each, each)) in known]
+            axes.plot([point[1] for point in line], [point[place] for point in line], marker="o", label=label)
+        alone = [point for point in points if point[0].startswith("bm25")]
+        axes.plot([point[1] for point in alone], [point[place] for point in alone], "k^")
+        for number, point in enumerate(points):
+            below = number % 2 and not point[0].startswith("bm25")
+            axes.annotate(
+                point[0], (point[1], point[place]), textcoords="offset points", xytext=(0, -14 if below else 8),
+                ha="center", fontsize=7,
+            )  # fmt: skip
+        axes.set_xscale("log")
+        axes.margins(x=0.12, y=0.18)
+        axes.set_ylabel(f"{measure} over the folds")
+        axes.grid(alpha=0.3)
+    panels[0].legend(loc="lower right")
+    panels[1].set_xlabel("median time of a question, ms (two cores, models loaded)")
     figure.tight_layout()
     figure.savefig(CURVE, metadata={"Date": None})
     pyplot.close(figure)
