@@ -18,6 +18,7 @@ from typing import Any
 from responsa.errors import InputError, MissingDependency, ModelError
 from responsa.evaluate.trec import read_gold, read_run, write_run
 from responsa.models.chat import ChatModel
+from responsa.models.chat.load import VARIABLE
 from responsa.storage import write_json
 from responsa.taxonomy.activities import catalogue
 from responsa.taxonomy.evaluation.evidence import HELD, MarkedRow, covers, holds
@@ -30,7 +31,10 @@ from responsa.types import Ranking, Run
 
 GOLD, STATES, ENDING = "gold.json", "runs.json", ".run"
 _FINDING = ("asking", "lexical", "queries", "recipes", "report", "retrieve", "scoring", "vectors")
-NEEDS_CHAT = "a language model makes its queries, and none was given"
+NEEDS_CHAT = (
+    f"a language model makes its queries, and none was given: set {VARIABLE} or --model to one such as "
+    "'openai:gpt-5.6-luna'"
+)
 Progress = Callable[[int, int, str], None]
 
 
