@@ -34,8 +34,8 @@ UNSET = (
     "prints"
 )
 UNWRITTEN = (
-    f"no language model wrote this: to have one that is checked, set {VARIABLE} or --model to one such as "
-    "'openai:gpt-5.6-luna' or 'http://localhost:11434/v1#llama3.2'; --model none leaves out this note"
+    f"no language model wrote this: for an answer that one writes and Responsa checks, set {VARIABLE} or --model "
+    "to one such as 'openai:gpt-5.6-luna' or 'http://localhost:11434/v1#llama3.2'; --model none leaves out this note"
 )
 _EXAMPLE = "expected scheme:model, such as 'openai:gpt-5.6-luna' or 'http://localhost:11434/v1#llama3.2'"
 
