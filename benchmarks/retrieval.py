@@ -34,7 +34,7 @@ from responsa.retrieval.windowed import ByModel
 
 RECIPES = ("bm25", "bm25-neighbours", "hybrid", "hybrid-rerank")
 CANDIDATES = (50, 100, 400)  # of each stage; `hybrid` has 200
-DEPTHS = (5, 20)  # passages that the reranker reads; `hybrid-rerank` has 10
+DEPTHS = (10, 20)  # passages that the reranker reads; `hybrid-rerank` has 5
 FOLDS = ROOT / "docs" / "folds" / "results.json"
 CURVE = ROOT / "docs" / "quality-latency.svg"
 _CORES = 2
@@ -196,8 +196,8 @@ def _draw(points: Sequence[tuple[str, float, float, float]]) -> None:
 
     known = {point[0]: point for point in points}
     candidates = ("linear", *(f"hybrid-{count}" for count in sorted((*CANDIDATES, 200))))
-    depths = ("hybrid", *(f"hybrid-rerank-{count}" for count in sorted((*DEPTHS, 10))))
-    shipped = {"hybrid-200": "hybrid", "hybrid-rerank-10": "hybrid-rerank"}
+    depths = ("hybrid", *(f"hybrid-rerank-{count}" for count in sorted((*DEPTHS, 5))))
+    shipped = {"hybrid-200": "hybrid", "hybrid-rerank-5": "hybrid-rerank"}
     families = {"candidates of each stage": candidates, "passages reranked": depths}
     figure, panels = pyplot.subplots(2, 1, figsize=(7, 7), sharex=True)
     for place, (axes, measure) in enumerate(zip(panels, ("recall@10", "MAP@10"), strict=True), 2):
