@@ -195,23 +195,23 @@ def _draw(points: Sequence[tuple[str, float, float, float]]) -> None:
     from matplotlib import pyplot
 
     known = {point[0]: point for point in points}
-    candidates = ("linear", *(f"hybrid-{count}" for count in sorted((*CANDIDATES, 200))))
-    depths = ("hybrid", *(f"hybrid-rerank-{count}" for count in sorted((*DEPTHS, 5))))
-    shipped = {"hybrid-200": "hybrid", "hybrid-rerank-5": "hybrid-rerank"}
-    families = {"candidates of each stage": candidates, "passages reranked": depths}
+    numbers = {each: each.rpartition("-")[2] for each in known if each.startswith("hybrid-") and each[-1].isdigit()}
+    numbers |= {"hybrid": "200", "hybrid-rerank": "5"}
+    candidates = sorted((each for each in numbers if "rerank" not in each), key=lambda each: int(numbers[each]))
+    depths = sorted((each for each in numbers if "rerank" in each), key=lambda each: int(numbers[each]))
+    families = {"hybrid: candidates of each stage": candidates, "hybrid-rerank: passages reread": depths}
     figure, panels = pyplot.subplots(2, 1, figsize=(7, 7), sharex=True)
     for place, (axes, measure) in enumerate(zip(panels, ("recall@10", "MAP@10"), strict=True), 2):
         for label, family in families.items():
-            line = [known[name] for each in family if (name := shipped.get(each, each)) in known]
+            line = [known[each] for each in family if each in known]
             axes.plot([point[1] for point in line], [point[place] for point in line], marker="o", label=label)
-        alone = [point for point in points if point[0].startswith("bm25")]
+        alone = [point for point in points if point[0] not in numbers]
         axes.plot([point[1] for point in alone], [point[place] for point in alone], "k^")
-        for number, point in enumerate(points):
-            below = number % 2 and not point[0].startswith("bm25")
+        for name, *at in points:
+            above = (0, 8) if "rerank" not in name else (0, -16)
             axes.annotate(
-                point[0], (point[1], point[place]), textcoords="offset points", xytext=(0, -14 if below else 8),
-                ha="center", fontsize=7,
-            )  # fmt: skip
+                numbers.get(name, name), (at[0], at[place - 1]), textcoords="offset points", xytext=above, ha="center"
+            )
         axes.set_xscale("log")
         axes.margins(x=0.12, y=0.18)
         axes.set_ylabel(f"{measure} over the folds")
