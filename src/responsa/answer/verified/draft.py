@@ -132,8 +132,7 @@ def draft(
         raise AnswerFailed(f"{chat.name}: the sentences of its reply are empty", chat.calls)
     if claims and foreign(" ".join(claim.text for claim in claims)):
         raise AnswerFailed(f"{chat.name}: {NO_SENTENCE}", chat.calls)
-    parts = _of_question(found.not_found, query)
-    others = len(found.not_found) - len(parts)
+    parts, others = _of_question(found.not_found, query)
     told = [f"of what the model did not find, {others:,} not in the question's words and left out"] if others else []
     return claims, parts, given, [*notes, *told]
 
@@ -200,11 +199,13 @@ def _with_lead(source: Source, reader: Reader) -> Source:
     return replace(source, text=f"{lead}\n{source.text}") if lead else source
 
 
-def _of_question(parts: Sequence[str], query: Query) -> list[str]:
-    """What the model says it did not find, where it is indeed of the question: nothing else is passed on."""
+def _of_question(parts: Sequence[str], query: Query) -> tuple[list[str], int]:
+    """What the model says it did not find, where it is indeed of the question, and how many others there are: nothing
+    else is passed on."""
     asked = set(tokens(query.full_text))
     told = dict.fromkeys(tidy(part)[:300] for part in parts)
-    return [part for part in told if _share(tokens(part), asked) >= _OWN_WORDS and not _LINK.search(part)]
+    own = [part for part in told if _share(tokens(part), asked) >= _OWN_WORDS and not _LINK.search(part)]
+    return own, len(told) - len(own)
 
 
 def _share(part: Sequence[str], asked: set[str]) -> float:
