@@ -157,6 +157,11 @@ class Run:
     rankings: Mapping[str, Ranking]
     trace: Mapping[str, tuple[Call, ...]] = field(default_factory=dict, compare=False)
 
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The requests of the trace, question after question."""
+        return tuple(call for calls in self.trace.values() for call in calls)
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:

@@ -26,7 +26,7 @@ from responsa.cli.writing import ModelOption
 from responsa.config import DEFAULT_RECIPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import date
 
     from responsa.answer.ground import Checked, Place
@@ -89,7 +89,7 @@ def search(
         passages = corpus.read(hit.passage_id for hit in ranking.hits)
         for rank, hit in enumerate(ranking.hits, 1):
             _print_hit(rank, hit.score, passages[hit.passage_id], corpus)
-    _note_spent(made.trace)
+    _note_spent(made.calls)
     if not ranking.hits and corpus.versions:
         note(f"nothing found: no passage matches the question by the recipe {chosen.name!r}; try other words")
     _note_gaps(corpus, {passage.document_id for passage in passages.values()}, day)
@@ -192,7 +192,7 @@ def run(
     write_run(made, out)
     empty = sum(not ranking.hits for ranking in made.rankings.values())
     note(f"{plural(len(made.rankings), 'question')}, {empty:,} without a hit, written to {out}")
-    _note_spent(made.trace)
+    _note_spent(made.calls)
     _note_gaps(corpus, read, day)
 
 
@@ -234,7 +234,7 @@ def answer(
     if made.withheld or made.noted:
         kept = f"{plural(made.withheld, 'sentence')} withheld, notes on {plural(made.noted, 'answer')}"
         note(f"{kept}: see Withheld and Notes in {out}")
-    _note_spent({"": made.trace})
+    _note_spent(made.trace)
     _note_gaps(corpus, made.read, day)
     writing.note_unwritten(recipe, model)
     for query, reason in made.failed:
@@ -294,11 +294,11 @@ def _index(chosen: Recipe, corpus: Corpus) -> None:
             index(chosen, corpus, bar)
 
 
-def _note_spent(trace: Mapping[str, Sequence[Call]]) -> None:
+def _note_spent(calls: Sequence[Call]) -> None:
     """Requests, tokens and cost of a language model, where one was asked."""
     from responsa.models.chat.calls import spent
 
-    if calls := [call for each in trace.values() for call in each]:
+    if calls:
         note(f"language model {calls[0].model}: {spent(calls)}")
 
 

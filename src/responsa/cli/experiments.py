@@ -167,8 +167,10 @@ def _searched(
         once: dict[object, Run] | None = {} if each.sweep else None
         folder = given.out / "runs"
         runs = Runs(folder, library, corpus, data, k or each.k, given.fresh, bar, once, foreseen)
-        planned = written.as_plan(each.name, experiments.plans(each, runs)) if dry_run else None
-        found.append(planned or experiments.run(each, runs, given.seed, note))
+        if dry_run:
+            found.append(written.as_plan(each.name, experiments.plans(each, runs)))
+        else:
+            found.append(experiments.run(each, runs, given.seed, note))
     return found
 
 

@@ -54,13 +54,13 @@ def _written(name: str, model: str, *, asked: bool) -> Recipe:
     from responsa.answer.generators.base import Generator
     from responsa.answer.verified import Verified
     from responsa.errors import InputError
-    from responsa.models.chat.load import UNSET, VARIABLE
+    from responsa.models.chat.load import UNSET
 
     chosen = recipes.load(name)
     own = chosen.answer
     if model == NONE:
         return replace(chosen, answer=Extractive()) if isinstance(own, Generator) else chosen
-    named = bool(os.environ.get(VARIABLE, "").strip())
+    named = _in_environment()
     if not isinstance(own, Generator):
         if model and not isinstance(own, Extractive):
             raise InputError(f"--model: the recipe {chosen.name!r} answers without a language model; leave it out")
@@ -77,12 +77,19 @@ def _written(name: str, model: str, *, asked: bool) -> Recipe:
     return replace(chosen, answer=Extractive())
 
 
+def _in_environment() -> bool:
+    """Whether the environment names a language model."""
+    from responsa.models.chat.load import VARIABLE
+
+    return bool(os.environ.get(VARIABLE, "").strip())
+
+
 def note_unwritten(name: str, model: str) -> None:
     """Say what to set for a language model where none wrote for want of one: the recipe says nothing of answers."""
     from responsa import recipe as recipes
-    from responsa.models.chat.load import UNWRITTEN, VARIABLE
+    from responsa.models.chat.load import UNWRITTEN
 
-    if not model and not os.environ.get(VARIABLE, "").strip() and "answer" not in recipes.read(name):
+    if not model and not _in_environment() and "answer" not in recipes.read(name):
         note(UNWRITTEN)
 
 
@@ -104,12 +111,12 @@ def planning(chosen: Recipe, keep: bool = True) -> tuple[Recipe, DryRuns]:
     cache of replies is passed over."""
     from responsa.errors import InputError
     from responsa.models.chat.dryrun import DryRuns
-    from responsa.models.chat.load import UNSET, VARIABLE
+    from responsa.models.chat.load import UNSET
 
     runs = DryRuns(keep)
     planned = asking(chosen, runs)
     if not runs.made:
-        named = bool(os.environ.get(VARIABLE, "").strip())
+        named = _in_environment()
         hint = "name one with --model, or take a recipe without [answer]" if named else UNSET
         raise InputError(f"--dry-run: no language model writes the answers of the recipe {chosen.name!r}; {hint}")
     return planned, runs

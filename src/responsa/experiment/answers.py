@@ -30,12 +30,11 @@ from responsa.experiment.answer_table import AnswerRow
 from responsa.experiment.data import digest_of
 from responsa.experiment.journal import Journal
 from responsa.experiment.needs import Need, answer_needs, identity, missing, needs
-from responsa.experiment.runs import PAID, code, versions
+from responsa.experiment.runs import code, unpaid, versions
 from responsa.models.chat.dryrun import DryRun, Foreseen, Planned
 from responsa.models.chat.load import load_chat
 from responsa.recipe import Recipe
 from responsa.retrieval import Hybrid
-from responsa.retrieval.bm25 import BM25
 from responsa.retrieval.hybrid import DEPTH
 from responsa.retrieval.listwise import Listwise
 from responsa.text import digest, folded
@@ -370,6 +369,4 @@ def _without_paid(recipe: Recipe, queries: Sequence[Query], foreseen: Foreseen) 
             else:
                 kept.append(stage)
         retrieve = replace(retrieve, rerank=tuple(kept))
-    if any(need.name.partition(":")[0] in PAID for need in needs(retrieve)):
-        retrieve = BM25()
-    return replace(recipe, retrieve=retrieve), more
+    return replace(recipe, retrieve=unpaid(retrieve)), more

@@ -44,7 +44,7 @@ _OF_SCHEME = {
     **dict.fromkeys(("embedded", "onnx"), ("onnxruntime", "tokenizers")),
     **dict.fromkeys(("hf", "pylate"), ("torch", "transformers", "sentence-transformers", "pylate")),
 }
-PAID = ("voyage", "openai", "http", "https")  # schemes of models that a dry run must not ask
+_PAID = ("voyage", "openai", "http", "https")  # schemes of models that a dry run must not ask
 _CODE = ("analysis", "corpus", "engine", "models", "retrieval", "text", "types")
 
 State = Literal["done", "not run here", "failed"]
@@ -115,7 +115,7 @@ class Runs:
                 found, inputs = self._part(part, row, len(rankings))
                 rankings |= found.rankings
                 made.append(inputs)
-                trace.extend(call for calls in found.trace.values() for call in calls)
+                trace += found.calls
         except MissingDependency as error:
             return Outcome(row, "not run here", str(error))
         except (InputError, NotFound, ModelError) as error:
@@ -138,7 +138,9 @@ class Runs:
         try:
             parts = plan(row, self.data)
             reason = lacking(parts)
-            for part in () if reason else parts:
+            if reason:
+                return reason, []
+            for part in parts:
                 retrieve = part.recipe.retrieve
                 if not asking(retrieve) or (not self.fresh and _kept(self.folder / part.file, self._inputs(part))):
                     continue
@@ -151,7 +153,7 @@ class Runs:
                 )
         except (InputError, NotFound, ModelError, MissingDependency) as error:
             return str(error), []
-        return reason, runs.planned()
+        return "", runs.planned()
 
     def _part(self, part: Part, row: Row, before: int) -> tuple[Run, dict[str, object]]:
         path = self.folder / part.file
@@ -228,7 +230,7 @@ def remembering(recipe: Recipe, found: dict[object, Run]) -> Recipe:
 def unpaid(retrieve: Retriever) -> Retriever:
     """The retriever, in which BM25 finds the passages for its language models where others are asked behind an API."""
     others = (need.name for need in needs(retrieve) if need.stage != Listwise.__name__)
-    if any(name.partition(":")[0] in PAID for name in others):
+    if any(name.partition(":")[0] in _PAID for name in others):
         return Hybrid((BM25(),), rerank=asking(retrieve))
     return retrieve
 

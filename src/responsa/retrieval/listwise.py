@@ -54,7 +54,7 @@ class Reordered:
     @property
     def calls(self) -> tuple[Call, ...]:
         """The requests made, question after question."""
-        return tuple(call for calls in self.run.trace.values() for call in calls)
+        return self.run.calls
 
 
 @dataclass(frozen=True)

@@ -142,9 +142,9 @@ def compose(
         )
         placed.append(AnswerSentence(each.text, start, end, citations, found.label))
         text += " ".join([each.text, *(dict.fromkeys(source.label for source in cited) if labelled else ())])
-    known = " ".join(source.text for source in sources) or query.text
-    told = [OTHER_LANGUAGE] if foreign(joined(said)) and not foreign(known) else []
-    return Answer(query, text, tuple(placed), ranking, confidence, notes=(*notes, *told))
+    if foreign(joined(said)) and not foreign(" ".join(source.text for source in sources) or query.text):
+        notes = (*notes, OTHER_LANGUAGE)
+    return Answer(query, text, tuple(placed), ranking, confidence, notes=tuple(notes))
 
 
 def foreign(text: str) -> bool:

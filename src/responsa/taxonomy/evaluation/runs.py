@@ -161,7 +161,8 @@ def make_runs(
     states = dict(before)
     for at, name in enumerate(recipes):
         progress(at, len(recipes), name)
-        recipe, path, most = load(name), folder / file_name(name), _most(name, chunks)
+        recipe, path = load(name), folder / file_name(name)
+        most = _most(recipe, chunks)
         asked = model if recipe.needs_chat else ""
         key = _key(recipe, rows, reports, asked, most)
         old = before.get(name)
@@ -189,16 +190,15 @@ def asking(
     before, found = states_in(folder / STATES), []
     for name in recipes:
         recipe, old = load(name), before.get(name)
-        key = _key(recipe, rows, reports, model, _most(name, chunks))
+        key = _key(recipe, rows, reports, model, _most(recipe, chunks))
         if recipe.needs_chat and (fresh or not old or not _kept(old, key, folder / file_name(name))):
             found.append(name)
     return found
 
 
-def _most(recipe: str, chunks: int) -> int:
+def _most(recipe: EvidenceRecipe, chunks: int) -> int:
     """How many chunks a recipe's run has for a row; 0 for all that it finds."""
-    chosen = load(recipe)
-    return chunks if chosen.retriever == "weighted" and not chosen.filter else 0
+    return chunks if recipe.retriever == "weighted" and not recipe.filter else 0
 
 
 def _key(
