@@ -52,6 +52,22 @@ def test_a_toy_task_is_learned(base, tmp_path):
     assert [line["step"] for line in lines] == list(range(3, 37, 3))
 
 
+@pytest.mark.parametrize(("last", "kept"), [(False, 3), (True, 6)])
+def test_the_best_state_is_kept_or_the_last(base, tmp_path, monkeypatch, last, kept):
+    evaluations = iter([0.9, 0.1])
+    monkeypatch.setattr(EncoderTask, "evaluate", lambda _self: next(evaluations))
+    task, seen = EncoderTask(base, toy_material(), SETTINGS), {}
+    outcome = fit(
+        task,
+        replace(SCHEDULE, epochs=2, last=last),
+        tmp_path,
+        lambda done, _all, _label: seen.update({done: weights(task)}),
+    )
+    assert (outcome.steps, outcome.best_step, outcome.best) == (6, kept, 0.1 if last else 0.9)
+    for found in (weights(task), torch.load(tmp_path / "best.pt", weights_only=True)):
+        assert all(torch.equal(found[name], value) for name, value in seen[kept].items())
+
+
 def test_a_seed_gives_the_same_weights_and_another_others(base, tmp_path):
     schedule = replace(SCHEDULE, epochs=2)
     made = []

@@ -65,6 +65,22 @@ def test_an_encoder_is_trained_continued_and_exported(world, run, tmp_path):
     assert again == told  # the run was complete: nothing was learned anew
 
 
+def test_an_encoder_goes_on_from_the_mean_of_a_run_and_its_model(world, run, tmp_path):
+    import torch
+
+    asked = ["encoder", world / "questions.jsonl", "--batch", 8, "--length", 24, "--validation", 6, "--ranks", "1-9"]
+    one = json.loads(run(*asked, "--out", tmp_path / "one", "--epochs", 2, "--last").stdout)
+    assert one["best_step"] == one["steps"] == 8
+    assert "- last: True" in (tmp_path / "one" / "CARD.md").read_text()
+    starts = ["--start", tmp_path / "one.training", "--start", tmp_path / "one"]
+    told = json.loads(run(*asked, "--out", tmp_path / "mean", "--epochs", 0, *starts).stdout)
+    assert told["metrics"]
+    left, mean = (torch.load(tmp_path / f"{name}.training" / "best.pt", weights_only=True) for name in ("one", "mean"))
+    assert set(left) == set(mean)
+    name = "encoder.layer.0.output.dense.weight"
+    assert (left[name] - mean[name]).abs().max() <= 0.01 * left[name].abs().max()
+
+
 def test_a_reranker_is_trained_by_the_command(world, run, tmp_path):
     asked = ["reranker", world / "questions.jsonl", "--out", tmp_path / "m", "--epochs", 1, "--validation", 6]
     told = json.loads(run(*asked, "--length", 32, "--ranks", "1-9", "--negatives", 2).stdout)

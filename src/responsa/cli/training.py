@@ -61,6 +61,7 @@ Seed = Annotated[int, typer.Option("--seed", help="What chance is drawn from.")]
 Folds = Annotated[Path | None, typer.Option("--folds", metavar="FILE", help="Learn from one fold's training part.")]
 FoldOption = Annotated[int, typer.Option("--fold", help="Which fold, from 0.")]
 Validation = Annotated[int, typer.Option("--validation", min=1, help="Questions kept apart to choose the best state.")]
+Last = Annotated[bool, typer.Option("--last", help="Keep the state after the last step, not the best.")]
 HeldBack = Annotated[
     int,
     typer.Option("--validation", min=1, help="Of each source kept apart to choose the best state; at most a fifth."),
@@ -72,12 +73,7 @@ Weights = Annotated[
 Terms = Annotated[str, typer.Option("--terms", metavar="TEXT", help="The terms of the data, for the model's card.")]
 Data = Annotated[
     Path | None,
-    typer.Option(
-        "--data",
-        envvar="RESPONSA_DATA",
-        metavar="DIR",
-        help="The data folder: texts of rows that mark a place.",
-    ),
+    typer.Option("--data", envvar="RESPONSA_DATA", metavar="DIR", help="The data folder: texts of rows with places."),
 ]
 AllowSize = Annotated[bool, typer.Option("--allow-size", help="Export a model of more than 25 MB too.")]
 
@@ -111,6 +107,7 @@ def encoder(
     folds: Folds = None,
     fold: FoldOption = 0,
     validation: Validation = 200,
+    last: Last = False,
     terms: Terms = "not stated",
     allow_size: AllowSize = False,
     json: JsonOption = False,
@@ -130,7 +127,8 @@ def encoder(
             negatives=negatives, cluster=cluster, frozen=frozen, passage_length=length, query_length=query_length
         ),
     )
-    schedule = Schedule(seed=seed, **_given(epochs=epochs, batch=batch, learning_rate=rate))  # type: ignore[arg-type]
+    given = _given(epochs=epochs, batch=batch, learning_rate=rate)
+    schedule = Schedule(seed=seed, last=last, **given)  # type: ignore[arg-type]
     count = max(1, settings.negatives) * 3 if settings.cluster == 1 else _CLUSTERED
     mining = _mining(ranks, count, ceiling, seed)
     begin, sources = find_base(base, start or ()), job.Sources(tuple(questions), folds, fold, validation, None, seed)
@@ -165,6 +163,7 @@ def reranker(
     folds: Folds = None,
     fold: FoldOption = 0,
     validation: Validation = 200,
+    last: Last = False,
     terms: Terms = "not stated",
     allow_size: AllowSize = False,
     json: JsonOption = False,
@@ -185,6 +184,7 @@ def reranker(
     schedule = replace(
         chosen.schedule if chosen else Schedule(batch=8),
         seed=seed,
+        last=last,
         **_given(epochs=epochs, batch=batch, learning_rate=rate),  # type: ignore[arg-type]
     )
     mining = replace(chosen.mining, seed=seed) if chosen else _mining(ranks, settings.negatives * 3, ceiling, seed)
@@ -395,5 +395,6 @@ def _report(trained: Trained, json: bool) -> None:
         )
         return
     figures = ", ".join(f"{name} {value:.4f}" for name, value in trained.metrics.items())
-    say(f"{exported.folder}: {exported.size / 1e6:.1f} MB; best of {trained.outcome.steps:,} steps: {figures}")
+    steps = f"step {trained.outcome.best_step:,} of {trained.outcome.steps:,}"
+    say(f"{exported.folder}: {exported.size / 1e6:.1f} MB; {steps}: {figures}")
     say(f"8-bit model against the trained network: mean cosine {exported.parity.cosine:.4f}")

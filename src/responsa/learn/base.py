@@ -211,10 +211,12 @@ def _begin(bert: torch.nn.Module, head: torch.nn.Module | None, base: Base) -> N
 
 
 def _state(path: Path, bert: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """What a run left, or a model holds; position vectors that the model never reads are those of ``bert``."""
+    """What a run left, or a model holds, under the names of `restored`; position vectors that the model never reads are
+    those of ``bert``."""
     torch = import_torch()
     if path.name != GRAPH:
-        return torch.load(path, map_location="cpu", weights_only=True)  # type: ignore[no-any-return,unused-ignore]
+        left = torch.load(path, map_location="cpu", weights_only=True)
+        return {name if name.startswith(("bert.", "head.")) else f"bert.{name}": value for name, value in left.items()}
     state = restored(path.parent)
     held = state[f"bert.{_POSITIONS}"]
     state[f"bert.{_POSITIONS}"] = torch.cat([held, bert.get_parameter(_POSITIONS).detach()[len(held) :]])

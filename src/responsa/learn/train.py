@@ -1,7 +1,7 @@
-"""One training loop for every model: seeded, resumable, checkpointed, the best state kept.
+"""One training loop for every model: seeded, resumable, checkpointed, the best state (or the last) kept.
 
 A task says what to learn; the loop says how. What is written: ``checkpoint.pt`` (everything needed to go on as if never
-stopped), ``best.pt`` (the weights with the best evaluation) and ``log.jsonl`` (a line for each evaluation).
+stopped), ``best.pt`` (the weights that are kept) and ``log.jsonl`` (a line for each evaluation).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Progress = Callable[[int, int, str], None]
 class Schedule:
     """How long and how fast to learn; 0 epochs measure what training would begin with. ``warmup`` is the share of the
     steps over which the rate rises to ``learning_rate``; after it the rate falls to 0 on a line. ``evaluate_every``
-    steps; 0: once an epoch."""
+    steps; 0: once an epoch. ``last``: the state after the last step is kept, not the one with the best evaluation."""
 
     epochs: int = 2
     batch: int = 24
@@ -45,6 +45,7 @@ class Schedule:
     evaluate_every: int = 0
     checkpoint_every: int = 200
     seed: int = 0
+    last: bool = False
 
     def __post_init__(self) -> None:
         if self.epochs < 0 or self.batch < 1 or self.learning_rate <= 0 or not 0 <= self.warmup < 1:
@@ -77,7 +78,7 @@ class Task(Protocol, Generic[Batch]):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How training ended: the steps taken, the best evaluation and the step it was made at."""
+    """How training ended: the steps taken, the evaluation of the state that is kept and the step it was made at."""
 
     steps: int
     best: float
@@ -170,7 +171,7 @@ def _evaluate(run: _Run[Batch], loss: float) -> None:
     run.task.model.eval()
     with torch.no_grad():
         value = run.task.evaluate()
-    if value > run.best:
+    if run.schedule.last or value > run.best:
         run.best, run.best_step = value, run.step
         _write(run.task.model.state_dict(), run.folder / BEST)
     line = {"step": run.step, "loss": loss, "evaluation": value, "best": run.best, "time": time.time()}
