@@ -45,7 +45,7 @@ class Limits:
     bleu: float = 0.05
     similarity: float = 0.55
     bertscore: float = 0.85
-    scc: float = 0.5
+    scc: float = 0.6
 
 
 LIMITS = Limits()
